@@ -37,6 +37,8 @@ int err_kind_exit_code(enum err_kind kind)
 }
 
 static void format_capped(char *out, size_t bytes, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+static void format_capped(char *out, size_t bytes, const char *format, va_list args)
 {
     const int n = vsnprintf(out, bytes, format, args);
     if (n >= 0 && (size_t)n >= bytes)
