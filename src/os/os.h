@@ -1,0 +1,67 @@
+/*
+ * os/: everything that talks to the kernel, so that no other module needs more than POSIX.
+ *
+ * This header: clock, random bytes, processors, interruption, environment. Others of the module:
+ * file.h (files and folders), process.h (programs with limits). `_GNU_SOURCE` is defined here and
+ * in src/runner/ only. Threads: every function may be called from any thread unless it says
+ * otherwise.
+ */
+#ifndef KOPE_OS_OS_H
+#define KOPE_OS_OS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Nanoseconds of a clock that never steps (CLOCK_MONOTONIC), and of the calendar since 1970. */
+int64_t os_now_ns(void);
+int64_t os_wall_ns(void);
+/* Returns early where a signal sets the flag of os_interrupted. */
+void os_sleep_ns(int64_t duration_ns);
+
+/* CPU time that process `pid` has used, all threads, in ns; -1 where it is gone. */
+int64_t os_process_cpu_ns(pid_t pid);
+
+/* Random bytes of the system (getrandom); never fails on a kernel that KOPE runs on. */
+void os_random(void *out, size_t bytes);
+uint64_t os_random_u64(void);
+
+/* Processors that the calling thread may use: their numbers, ascending, in `cpus`, at most
+ * `capacity`, and how many were stored. Capacity 0 counts them all. */
+size_t os_cpus_allowed(int *cpus, size_t capacity);
+
+/* Pin the calling thread to one processor; false where the kernel refuses. */
+bool os_pin_thread(int cpu);
+
+/* From now on SIGINT and SIGTERM set a flag instead of ending the process; a second SIGINT ends it
+ * at once. Calls that wait on purpose (poll, os_sleep_ns) return, others are restarted. To be
+ * called once, from main. */
+void os_interrupt_install(void);
+bool os_interrupted(void);
+/* Sets or clears the flag by hand: for tests and for a front end's own cancel. */
+void os_interrupt_set(bool interrupted);
+
+/* The value of an environment variable, or NULL where it is unset or empty. */
+const char *os_env(const char *name);
+
+/* Is file descriptor `fd` a terminal; its width in columns, 80 where unknown. */
+bool os_is_terminal(int fd);
+int os_terminal_columns(int fd);
+
+/* Name, release and machine of the kernel ("Linux 6.1.0 x86_64"), host name, user id 0. */
+char *os_kernel(struct arena *arena);
+char *os_hostname(struct arena *arena);
+bool os_is_root(void);
+
+/* Load averaged over the last minute, and bytes of memory available; -1 where unknown. */
+double os_load_average(void);
+int64_t os_memory_available_bytes(void);
+
+/* Sealable shared memory without a name (memfd_create), close-on-exec. */
+bool os_memfd(const char *label, size_t bytes, int *out_fd, struct err *err);
+
+#endif

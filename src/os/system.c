@@ -1,0 +1,130 @@
+#include "os/os.h"
+
+#include "os/file.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum { CPUS_MAX = 8192 /* what kernels are built for at most */, MEMINFO_BYTES = 64 * 1024 };
+
+void os_random(void *out, size_t bytes)
+{
+    unsigned char *to = out;
+    while (bytes != 0) {
+        const ssize_t got = getrandom(to, bytes, 0);
+        if (got < 0 && errno != EINTR)
+            BUG("the kernel gives no random bytes");
+        if (got > 0) {
+            to += got;
+            bytes -= (size_t)got;
+        }
+    }
+}
+
+uint64_t os_random_u64(void)
+{
+    uint64_t value;
+    os_random(&value, sizeof value);
+    return value;
+}
+
+size_t os_cpus_allowed(int *cpus, size_t capacity)
+{
+    cpu_set_t set[CPUS_MAX / CPU_SETSIZE];
+    size_t count = 0;
+    if (sched_getaffinity(0, sizeof set, set) != 0)
+        return 0;
+    for (int cpu = 0; cpu < CPUS_MAX && (capacity == 0 || count < capacity); cpu++) {
+        if (!CPU_ISSET_S((size_t)cpu, sizeof set, set))
+            continue;
+        if (capacity != 0)
+            cpus[count] = cpu;
+        count++;
+    }
+    return count;
+}
+
+bool os_pin_thread(int cpu)
+{
+    cpu_set_t set[CPUS_MAX / CPU_SETSIZE];
+    if (cpu < 0 || cpu >= CPUS_MAX)
+        return false;
+    CPU_ZERO_S(sizeof set, set);
+    CPU_SET_S((size_t)cpu, sizeof set, set);
+    return sched_setaffinity(0, sizeof set, set) == 0;
+}
+
+const char *os_env(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+bool os_is_terminal(int fd)
+{
+    return isatty(fd) == 1;
+}
+
+int os_terminal_columns(int fd)
+{
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    return 80;
+}
+
+char *os_kernel(struct arena *arena)
+{
+    struct utsname name;
+    if (uname(&name) != 0)
+        return arena_strdup(arena, "unknown");
+    return arena_printf(arena, "%s %s %s", name.sysname, name.release, name.machine);
+}
+
+char *os_hostname(struct arena *arena)
+{
+    struct utsname name;
+    return arena_strdup(arena, uname(&name) == 0 ? name.nodename : "unknown");
+}
+
+bool os_is_root(void)
+{
+    return geteuid() == 0;
+}
+
+double os_load_average(void)
+{
+    double load;
+    return getloadavg(&load, 1) == 1 ? load : -1.0;
+}
+
+int64_t os_memory_available_bytes(void)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct err ignored;
+    char *text = NULL;
+    if (!os_read_file("/proc/meminfo", MEMINFO_BYTES, &arena, &text, NULL, &ignored))
+        return -1;
+    const char *line = strstr(text, "MemAvailable:");
+    if (!line)
+        return -1;
+    return strtoll(line + strlen("MemAvailable:"), NULL, 10) * 1024;
+}
+
+bool os_memfd(const char *label, size_t bytes, int *out_fd, struct err *err)
+{
+    CLEANUP(os_close) int fd = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0)
+        return err_set_errno(err, errno, "cannot create shared memory '%s' of %zu bytes", label,
+                             bytes);
+    *out_fd = os_take_fd(&fd);
+    return true;
+}
