@@ -1,0 +1,227 @@
+/*
+ * task.yaml, from text to a struct task. All keys (`kope new` writes a commented example):
+ *
+ *   name        identifier of the task; the C entry point too, unless `entry` is given
+ *   entry       name of the C function
+ *   family      free label for retrieval: reduction, normalization, contraction, elementwise, ...
+ *   level       free label, such as the level of a benchmark
+ *   summary     one sentence
+ *   dtype       float32 or float64: what `real` is in the baseline; it is double in the oracle
+ *   axes        list of sizes: a name, or {name, min} (min: 0 allows zero; 1 unless given)
+ *   attrs       list of {name, type: real|int, value}: constants, passed by value
+ *   args        list of {name, role, dtype, shape, draw}, in the order of the C declaration
+ *     role      in, out or inout
+ *     dtype     real (unless given), float32, float64, int8, int16, int32, int64, uint8, bool
+ *     shape     list of expressions, outermost first; [] is one element
+ *     draw      how inputs are drawn: {kind: normal, mean, deviation}, {kind: uniform, low, high},
+ *               {kind: integer, low, high}, {kind: constant, value}
+ *   flops       expression: floating-point operations of a call, in real arithmetic
+ *   bytes       expression: least memory traffic of a call; the sum of the buffers unless given
+ *   precision   exact, strict, normal (unless given) or relaxed
+ *   reassociate whether the order of sums may change; true unless exact or strict
+ *   finite_only whether inputs never hold NaN or infinity; false unless given
+ *   threads     that a candidate may use; 1 unless given
+ *   cases       list of {<axis>: size, ..., name, weight}: what is optimized
+ *   held_out    list likewise: never shown to the search, winners are judged on it
+ *   reference   file beside task.yaml; reference.c unless given
+ *
+ * Expressions hold integers, axes, attributes, + - * / % ( ), min(a, b), max(a, b), ceildiv(a, b).
+ * In shapes they are int64 and / rounds down; in flops and bytes / is exact.
+ */
+#include "base/str.h"
+#include "os/file.h"
+#include "task/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const root_keys[] = {
+    "name",    "entry", "family",   "level",     "summary",   "dtype",       "axes",
+    "attrs",   "args",  "flops",    "bytes",     "precision", "reassociate", "finite_only",
+    "threads", "cases", "held_out", "reference", NULL};
+
+static bool read_labels(struct task_reader *reader)
+{
+    const struct yaml *root = reader->root;
+    struct task *task = reader->task;
+    struct err *err = reader->err;
+    task->family = "other";
+    task->level = "";
+    task->summary = "";
+    if (!yaml_read_string(root, "name", true, &task->name, err) ||
+        !read_label(root, "family", &task->family, err) ||
+        !read_label(root, "level", &task->level, err) ||
+        !read_label(root, "summary", &task->summary, err))
+        return false;
+    const struct yaml *at = yaml_get(root, "name");
+    if (!str_is_identifier(task->name)) {
+        (void)yaml_error(at, err, "'%.64s' cannot be the name of a task", task->name);
+        return err_hint(err, "use letters, digits and underscore, not beginning with a digit");
+    }
+    const char *entry = task->name;
+    if (!yaml_read_string(root, "entry", false, &entry, err))
+        return false;
+    if (yaml_get(root, "entry"))
+        at = yaml_get(root, "entry");
+    if (!name_check_entry(reader, at, entry))
+        return false;
+    task->entry = entry;
+    return true;
+}
+
+/* dtype comes before the arguments, which may be `real`. */
+static bool read_numerics(struct task_reader *reader)
+{
+    static const char *const dtypes[] = {[DTYPE_F32] = "float32", [DTYPE_F64] = "float64"};
+    static const char *const precisions[] = {[PRECISION_EXACT] = "exact",
+                                             [PRECISION_STRICT] = "strict",
+                                             [PRECISION_NORMAL] = "normal",
+                                             [PRECISION_RELAXED] = "relaxed"};
+    const struct yaml *root = reader->root;
+    struct task *task = reader->task;
+    struct err *err = reader->err;
+    size_t dtype = 0;
+    size_t precision = PRECISION_NORMAL;
+    if (!read_word(root, "dtype", true, dtypes, 2, &dtype, err) ||
+        !read_word(root, "precision", false, precisions, 4, &precision, err))
+        return false;
+    task->dtype = (enum dtype)dtype;
+    task->precision = (enum precision_class)precision;
+    task->allow_reassociate =
+        task->precision == PRECISION_NORMAL || task->precision == PRECISION_RELAXED;
+    task->threads = 1;
+    return yaml_read_bool(root, "reassociate", false, &task->allow_reassociate, err) &&
+           yaml_read_bool(root, "finite_only", false, &task->finite_only, err) &&
+           yaml_read_int(root, "threads", false, 1, 256, &task->threads, err);
+}
+
+static bool read_costs(struct task_reader *reader)
+{
+    const struct yaml *flops = yaml_get(reader->root, "flops");
+    const struct yaml *bytes = yaml_get(reader->root, "bytes");
+    return (!flops || expr_parse(reader, flops, true, &reader->task->flops)) &&
+           (!bytes || expr_parse(reader, bytes, true, &reader->task->bytes));
+}
+
+/* Does `word` stand in `text` as a whole word? */
+static bool has_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        const unsigned char before = at == text ? ' ' : (unsigned char)at[-1];
+        const unsigned char after = (unsigned char)at[length];
+        if (!isalnum(before) && before != '_' && !isalnum(after) && after != '_')
+            return true;
+    }
+    return false;
+}
+
+static bool check_reference(const struct task_reader *reader, const char *reference)
+{
+    const struct task *task = reader->task;
+    if (has_word(reference, task->entry))
+        return true;
+    const struct yaml *at = yaml_get(reader->root, "entry");
+    (void)yaml_error(at ? at : yaml_get(reader->root, "name"), reader->err,
+                     "the reference does not define '%s'", task->entry);
+    return err_hint(reader->err, "it should: %s", task_signature(task, "real", reader->arena));
+}
+
+/* `file` is the reference's name, already checked. */
+static bool read_task(const struct yaml *root, const char *reference, const char *file,
+                      const char *dir, struct arena *arena, const struct task **out,
+                      struct err *err)
+{
+    struct task *task = arena_alloc(arena, sizeof *task);
+    struct task_reader reader = {.root = root, .task = task, .arena = arena, .err = err};
+    if (!yaml_check_keys(root, root_keys, err) || !read_labels(&reader) ||
+        !read_numerics(&reader) || !read_axes(&reader) || !read_attrs(&reader) ||
+        !read_args(&reader) || !read_costs(&reader) || !read_cases(&reader) ||
+        !check_reference(&reader, reference))
+        return false;
+    task->dir = arena_strdup(arena, dir);
+    task->reference_path = dir[0] ? os_path_join(arena, dir, file) : arena_strdup(arena, file);
+    task->reference = arena_strdup(arena, reference);
+    task_identify(task);
+    *out = task;
+    return true;
+}
+
+/* The file name under `reference`; it stays within the task's folder. */
+static bool read_reference_name(const struct yaml *root, const char **out, struct err *err)
+{
+    const char *file = "reference.c";
+    if (root->type != YAML_MAPPING) {
+        (void)yaml_error(root, err, "a task is a mapping");
+        return err_hint(err, "begin with 'name: my_kernel'");
+    }
+    if (!yaml_read_string(root, "reference", false, &file, err))
+        return false;
+    if (file[0] == '\0' || file[0] == '.' || strchr(file, '/')) {
+        (void)yaml_error(yaml_get(root, "reference"), err, "'%.64s' is no file beside task.yaml",
+                         file);
+        return err_hint(err, "give a file name without a folder, such as reference.c");
+    }
+    *out = file;
+    return true;
+}
+
+bool task_parse(const char *yaml_text, size_t yaml_length, const char *reference, const char *dir,
+                struct arena *arena, const struct task **out, struct err *err)
+{
+    const struct yaml *root = NULL;
+    const char *file = NULL;
+    const char *path = dir[0] ? os_path_join(arena, dir, "task.yaml") : "task.yaml";
+    return yaml_parse(yaml_text, yaml_length, path, arena, &root, err) &&
+           read_reference_name(root, &file, err) &&
+           read_task(root, reference, file, dir, arena, out, err);
+}
+
+static bool load_reference(const struct yaml *root, const char *dir, const char *file,
+                           struct arena *arena, char **out, struct err *err)
+{
+    const struct yaml *at = yaml_get(root, "reference");
+    const char *path = os_path_join(arena, dir, file);
+    char *text = NULL;
+    size_t length = 0;
+    if (!at)
+        at = root;
+    if (!os_path_exists(path)) {
+        (void)yaml_error(at, err, "the reference '%s' does not exist", file);
+        return err_hint(err, "write the kernel as plain loops over 'real' to %s", path);
+    }
+    if (!os_read_file(path, TASK_MAX_SOURCE_BYTES, arena, &text, &length, err))
+        return false;
+    if (strlen(text) != length)
+        return yaml_error(at, err, "the reference '%s' holds a NUL byte", file);
+    *out = text;
+    return true;
+}
+
+bool task_load(const char *path, struct arena *arena, const struct task **out, struct err *err)
+{
+    const struct yaml *root = NULL;
+    const char *file = NULL;
+    char *real_path = NULL;
+    char *text = NULL;
+    char *reference = NULL;
+    size_t length = 0;
+    if (!os_path_exists(path)) {
+        (void)err_set(err, ERR_NOT_FOUND, "no task at '%s'", path);
+        return err_hint(err, "give a folder with a task.yaml; 'kope new' writes one");
+    }
+    if (os_path_is_dir(path) && !os_path_exists(os_path_join(arena, path, "task.yaml"))) {
+        (void)err_set(err, ERR_NOT_FOUND, "'%s' holds no task.yaml", path);
+        return err_hint(err, "'kope new' writes a folder to start from");
+    }
+    if (!os_path_real(path, arena, &real_path, err))
+        return false;
+    const bool is_dir = os_path_is_dir(path);
+    const char *dir = is_dir ? real_path : os_path_dir(arena, real_path);
+    const char *yaml_path = is_dir ? os_path_join(arena, path, "task.yaml") : path;
+    return os_read_file(yaml_path, YAML_MAX_BYTES, arena, &text, &length, err) &&
+           yaml_parse(text, length, arena_strdup(arena, yaml_path), arena, &root, err) &&
+           read_reference_name(root, &file, err) &&
+           load_reference(root, dir, file, arena, &reference, err) &&
+           read_task(root, reference, file, dir, arena, out, err);
+}

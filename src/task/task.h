@@ -1,0 +1,168 @@
+/*
+ * A task: the kernel to optimize, as its user describes it. Values only; nothing here runs
+ * anything.
+ *
+ * A task is a folder with task.yaml and a reference in plain C loops over the type `real`. The
+ * reference compiled with `real` = the task's dtype is the baseline to beat, compiled with `real` =
+ * double it is the oracle. The entry point takes the arguments in their declared order, then the
+ * attributes, then the axes as int64_t: `void softmax(const real *x, real *y, int64_t rows, int64_t
+ * cols)`.
+ *
+ * Who uses it: gate, target, moves, propose, engine. Owns nothing: all memory is the arena's that
+ * was given to task_load. Threads: a loaded task is never changed, so any thread may read it.
+ */
+#ifndef KOPE_TASK_TASK_H
+#define KOPE_TASK_TASK_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/hash.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TASK_MAX_ARGS = 16,
+    TASK_MAX_AXES = 16,
+    TASK_MAX_ATTRS = 16,
+    TASK_MAX_RANK = 8,
+    TASK_MAX_CASES = 64,
+    TASK_MAX_SOURCE_BYTES = 1024 * 1024,
+};
+
+enum dtype {
+    DTYPE_F32,
+    DTYPE_F64,
+    DTYPE_I8,
+    DTYPE_I16,
+    DTYPE_I32,
+    DTYPE_I64,
+    DTYPE_U8,
+    DTYPE_BOOL,
+    DTYPE_COUNT
+};
+
+const char *dtype_name(enum dtype dtype);   /* "float32" */
+const char *dtype_c_name(enum dtype dtype); /* "float", "int64_t" */
+size_t dtype_bytes(enum dtype dtype);
+bool dtype_is_float(enum dtype dtype);
+
+enum arg_role { ARG_IN, ARG_OUT, ARG_INOUT };
+
+/* How valid input values are drawn. */
+enum draw_kind { DRAW_NORMAL, DRAW_UNIFORM, DRAW_INTEGER, DRAW_CONSTANT };
+
+struct draw {
+    enum draw_kind kind;
+    /* normal: mean, deviation; uniform and integer: lowest, highest; constant: the value twice */
+    double a, b;
+};
+
+/* A parsed expression over axes and attributes: + - * / % ( ), min, max, ceildiv. Opaque:
+ * task_arg_elements, task_flops and task_bytes evaluate it. */
+struct task_expr;
+
+struct task_arg {
+    const char *name;
+    bool is_real;     /* declared with dtype `real`: the task's own dtype, double in the oracle */
+    enum dtype dtype; /* with is_real: the task's dtype */
+    enum arg_role role;
+    size_t rank;
+    const struct task_expr *shape[TASK_MAX_RANK];
+    const char *shape_text[TASK_MAX_RANK]; /* as written */
+    struct draw draw;
+};
+
+struct task_axis {
+    const char *name;
+    int64_t minimum; /* smallest value that a case may give; 1 unless declared */
+};
+
+/* A scalar constant of the operator, passed by value (real -> dtype of the task, or int64). */
+struct task_attr {
+    const char *name;
+    bool is_integer;
+    double real;
+    int64_t integer;
+};
+
+struct task_case {
+    const char *name; /* unique; made from the axes where not given: "rows=64 cols=100" */
+    int64_t axes[TASK_MAX_AXES]; /* in the order of task.axes */
+    double weight;               /* in the geometric mean; 1 unless given */
+    bool held_out;               /* never shown to the search; only winners are judged on it */
+};
+
+enum precision_class {
+    PRECISION_EXACT,   /* bit-identical to the baseline; integers */
+    PRECISION_STRICT,  /* error at most twice the baseline's own against the oracle */
+    PRECISION_NORMAL,  /* at most 8 times: reassociation and fused operations pass, lower precision
+                          fails */
+    PRECISION_RELAXED, /* at most 64 times: approximate functions */
+};
+const char *precision_class_name(enum precision_class precision);
+/* How many times the baseline's own error the class allows. */
+double precision_class_factor(enum precision_class precision);
+
+struct task {
+    const char *dir;  /* absolute */
+    const char *name; /* identifier; also the entry point unless `entry` is given */
+    const char *entry;
+    const char
+        *family; /* "reduction", "normalization", "contraction", "elementwise", "scan", ... */
+    const char *summary;
+    const char *level; /* free label, "" where none */
+    enum dtype dtype;
+    struct task_axis axes[TASK_MAX_AXES];
+    size_t axis_count;
+    struct task_arg args[TASK_MAX_ARGS];
+    size_t arg_count;
+    struct task_attr attrs[TASK_MAX_ATTRS];
+    size_t attr_count;
+    struct task_case cases[TASK_MAX_CASES];
+    size_t case_count;
+    const struct task_expr *flops; /* per call; NULL where not declared */
+    const struct task_expr *bytes; /* least traffic per call; NULL: the sum of the buffers */
+    enum precision_class precision;
+    bool allow_reassociate; /* moves may change the order of sums; true unless precision is exact or
+                               strict */
+    bool finite_only;       /* special values: the caller promises no NaN or infinity in inputs */
+    int64_t threads;        /* threads that a candidate may use; 1 */
+    const char *reference_path;
+    const char *reference; /* source text */
+    struct hash_id id;     /* of what decides a verdict: task.yaml's content and the reference */
+};
+
+/* Reads `path`, a task folder or a task.yaml (load.c lists its keys). Problems of the content are
+ * ERR_BAD_INPUT with file:line:column and, where there is advice, a hint; a missing folder is
+ * ERR_NOT_FOUND. */
+bool task_load(const char *path, struct arena *arena, const struct task **out, struct err *err);
+
+/* A task from text, for tests and for MCP; `dir` may be "" and is used in messages only. */
+bool task_parse(const char *yaml_text, size_t yaml_length, const char *reference, const char *dir,
+                struct arena *arena, const struct task **out, struct err *err);
+
+/* Writes a new task folder with a commented task.yaml and a reference to start from; refuses an
+ * existing folder. */
+bool task_write_template(const char *dir, const char *name, struct err *err);
+
+/* Elements and bytes of an argument in a case (overflow and over 1 GiB a case were refused at
+ * load).
+ */
+int64_t task_arg_elements(const struct task *task, size_t arg, const struct task_case *c);
+size_t task_arg_bytes(const struct task *task, size_t arg, const struct task_case *c);
+
+/* flops and bytes of a case; flops is 0 where not declared. */
+double task_flops(const struct task *task, const struct task_case *c);
+double task_bytes(const struct task *task, const struct task_case *c);
+
+/* The declaration of the entry point with `real` spelled as `real_name`: "void sum(const float *x,
+ * float *y, int64_t n)". */
+char *task_signature(const struct task *task, const char *real_name, struct arena *arena);
+
+/* Coarse shape regime, for retrieval: "tiny" (< 16 KiB in all), "small" (< 256 KiB), "medium" (< 8
+ * MiB), "large". */
+const char *task_case_regime(const struct task *task, const struct task_case *c);
+
+#endif

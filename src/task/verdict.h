@@ -1,0 +1,81 @@
+/*
+ * A verdict: what the gate found about a candidate, with its evidence. An outcome, never an error.
+ * A value; its strings are the arena's that was given to the gate.
+ */
+#ifndef KOPE_TASK_VERDICT_H
+#define KOPE_TASK_VERDICT_H
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "task/task.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum verdict_kind {
+    VERDICT_BUILD_FAILED, /* does not compile or link under the gate's rules */
+    VERDICT_REJECTED,     /* cheats or breaks a rule: the mechanism is named */
+    VERDICT_WRONG,        /* a result out of the precision class, or not written */
+    VERDICT_CRASHED,      /* a signal, a fault, memory over the limit */
+    VERDICT_TIMED_OUT,    /* killed at the wall-clock limit */
+    VERDICT_TOO_NOISY,    /* the host does not allow a measurement; never a lesson */
+    VERDICT_TIMED,        /* right, and measured */
+    VERDICT_COUNT
+};
+
+const char *verdict_kind_name(enum verdict_kind kind); /* "build-failed" */
+bool verdict_kind_from_name(const char *name, enum verdict_kind *out);
+/* Exit code of `kope check`: 0 for timed, 20 + kind for the others. */
+int verdict_kind_exit_code(enum verdict_kind kind);
+
+/* One case, measured. Ratios are baseline / candidate: above 1 is faster. */
+struct case_result {
+    const char *name;
+    double weight;
+    bool held_out;
+    double log_ratio;         /* median paired log-ratio (natural), positive is faster */
+    double log_low, log_high; /* its 95 % interval */
+    double noise;             /* rms log-ratio of this run's A/A pairs */
+    int64_t pairs;
+    int64_t baseline_ns; /* median time of one call */
+    int64_t candidate_ns;
+    double roofline; /* share of the roofline reached, 0..1; 0 where unknown */
+    double error;    /* worst error in units of the baseline's own error; 0 where exact */
+};
+
+/* Where the gate's time went. */
+struct gate_timings {
+    int64_t screen_ns, build_ns, start_ns, check_ns, time_ns, total_ns;
+};
+
+struct verdict {
+    enum verdict_kind kind;
+    const char *mechanism; /* short name of what decided: "M5-poison", "seccomp", "compiler"; "" for
+                              timed */
+    const char *evidence;  /* one or a few sentences: what happened, where, with numbers */
+    const char *diagnostics; /* compiler output, capped; "" where none */
+    struct case_result *cases;
+    size_t case_count;
+    double log_ratio, log_low, log_high; /* weighted mean over the cases that are not held out */
+    double held_out_log_ratio, held_out_low, held_out_high;
+    bool has_held_out;
+    bool confirmed; /* re-timed with a new seed, a clean build and the held-out shapes */
+    bool is_win;    /* the interval's pessimistic end beats the threshold max(2 %, 3 x noise) */
+    struct hash_id code_id; /* of the normalised machine code; "" where nothing was built */
+    struct hash_id
+        gate_id; /* of gate version, tolerances, task and target: what the verdict depends on */
+    bool from_record;           /* taken from an earlier measurement of the same code */
+    const char *missing_layers; /* sandbox layers that this host lacks; "" where complete */
+    struct gate_timings timings;
+};
+
+/* In one line: "timed: 1.87x faster [1.84, 1.90]" for a win, "timed: 0.85x, slower [0.84, 0.86]",
+ * else "no difference 1.00x [0.99, 1.01]"; "right, not timed" without cases; "wrong: <evidence>"
+ * for the others. */
+char *verdict_summary(const struct verdict *verdict, struct arena *arena);
+
+/* Deep copy into another arena. */
+struct verdict verdict_copy(const struct verdict *verdict, struct arena *arena);
+
+#endif
