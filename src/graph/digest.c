@@ -1,0 +1,93 @@
+/*
+ * The digest: a hash over every row of every table in the order of its key, without what depends on
+ * the order of arrival (row numbers, how far the journal was read).
+ */
+#include "graph/internal.h"
+
+#include "base/buf.h"
+
+#include <inttypes.h>
+
+#define TEXT_DUMP "SELECT 'text', d.decision_id, f.body, f.tags FROM decision d"
+
+static const char *const dumps[] = {
+    "SELECT 'event', * FROM event ORDER BY event_id",
+    "SELECT 'task', task_id, stamp, name, family, dtype, precision, dir, regime, reference_body,"
+    " features FROM task ORDER BY task_id",
+    "SELECT 'target', * FROM target ORDER BY target_id",
+    "SELECT 'run', * FROM run ORDER BY run_id",
+    "SELECT 'run_end', * FROM run_end ORDER BY run_id",
+    "SELECT 'decision', decision_id, stamp, wall_ms, run_id, parent, sequence, step, proposer,"
+    " intent, hypothesis, predicted_log_ratio, moves, recipe, compiler, flags, source_body,"
+    " candidate_id, context_id, derived_from, tokens_in, tokens_out, failure FROM decision"
+    " ORDER BY decision_id",
+    "SELECT 'move', * FROM decision_move ORDER BY decision_id, move",
+    "SELECT 'outcome', * FROM outcome ORDER BY decision_id, is_confirmation",
+    "SELECT 'case', * FROM outcome_case ORDER BY decision_id, is_confirmation, position",
+    "SELECT 'finding', * FROM finding ORDER BY finding_id",
+    "SELECT 'context', * FROM context ORDER BY context_id",
+    "SELECT 'item', * FROM context_item ORDER BY context_id, position",
+    "SELECT 'note', * FROM note ORDER BY note_id",
+    TEXT_DUMP " LEFT JOIN decision_text f ON f.rowid = d.row ORDER BY d.decision_id",
+    "SELECT 'words', t.task_id, f.words FROM task t LEFT JOIN task_text f ON f.rowid = t.row"
+    " ORDER BY t.task_id",
+};
+
+/* Each value with its type and length, so that different rows have different texts. */
+static void append_value(sqlite3_stmt *row, int column, struct buf *out)
+{
+    switch (sqlite3_column_type(row, column)) {
+    case SQLITE_NULL:
+        (void)buf_append_str(out, "n;");
+        break;
+    case SQLITE_INTEGER:
+        (void)buf_printf(out, "i%" PRId64 ";", (int64_t)sqlite3_column_int64(row, column));
+        break;
+    case SQLITE_FLOAT:
+        (void)buf_printf(out, "r%.17g;", sqlite3_column_double(row, column));
+        break;
+    default: {
+        const unsigned char *text = sqlite3_column_text(row, column);
+        const int length = sqlite3_column_bytes(row, column);
+        (void)buf_printf(out, "t%d:", length);
+        (void)buf_append(out, text, (size_t)length);
+        break;
+    }
+    }
+}
+
+static bool dump(struct graph *graph, const char *sql, struct hash_id *digest, struct err *err)
+{
+    CLEANUP(query_end) struct query query = {0};
+    CLEANUP(buf_free) struct buf text = {0};
+    if (!query_begin(graph, sql, &query, err))
+        return false;
+    for (;;) {
+        bool has_row = false;
+        if (!query_step(&query, &has_row, err))
+            return false;
+        if (!has_row)
+            return true;
+        buf_clear(&text);
+        (void)buf_append(&text, digest->text, HASH_ID_CHARS);
+        const int columns = sqlite3_column_count(query.statement->handle);
+        for (int i = 0; i < columns; i++)
+            append_value(query.statement->handle, i, &text);
+        *digest = hash_content(text.data, text.length);
+    }
+}
+
+bool graph_digest(struct graph *graph, struct hash_id *out, struct err *err)
+{
+    struct hash_id digest = hash_content("", 0);
+    if (!graph_exec(graph, "BEGIN", err))
+        return false; /* one snapshot for all tables */
+    bool ok = true;
+    for (size_t i = 0; ok && i < sizeof dumps / sizeof *dumps; i++)
+        ok = dump(graph, dumps[i], &digest, err);
+    struct err ignored;
+    (void)graph_exec(graph, "COMMIT", &ignored);
+    if (ok)
+        *out = digest;
+    return ok;
+}

@@ -1,0 +1,164 @@
+/*
+ * The experience graph: decisions, what came of them, and how they hang together; an index over the
+ * journal.
+ *
+ * Nodes: tasks, targets, runs, decisions. Edges: `next` (parent to child), `alternative` (children
+ * of one parent), `derived-from` (remembered or transferred), `used` (context items), and the edge
+ * to an outcome, which is a distribution: log-ratio, interval, pairs, noise, environment.
+ * Everything is derived from events by graph_apply, in any order, each event once; so
+ * `graph_rebuild` gives the same graph (graph_digest) whatever order and how often events came.
+ * Storage: SQLite in one file (the only module that includes sqlite3.h); the
+ * schema stands in schema.c and in docs/graph-schema.md. Several processes may have it open (WAL).
+ * Threads: a graph belongs to one thread. Memory: results are the arena's.
+ */
+#ifndef KOPE_GRAPH_GRAPH_H
+#define KOPE_GRAPH_GRAPH_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "journal/event.h"
+#include "journal/journal.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct graph; /* opaque */
+
+/* `path` is MEMORY/graph.sqlite; ":memory:" for tests. Creates or migrates the schema. */
+bool graph_open(const char *path, struct graph **out, struct err *err);
+void graph_close(struct graph **graph);
+
+/* Takes in one event; one that is already in changes nothing; unknown kinds are counted and
+ * ignored. So is an event that its decoder refuses: `problem` of its row in table event says why.
+ */
+bool graph_apply(struct graph *graph, const struct event *event, struct err *err);
+
+/* Takes in all events of the journal that the graph lacks (cheap where none is missing: a stat for
+ * each segment); where a segment is gone or shorter than it was, all is built again.
+ * `graph_rebuild` empties the graph first; others see the old one until it is done. `out_applied`
+ * may be NULL. */
+bool graph_catch_up(struct graph *graph, struct journal *journal, int64_t *out_applied,
+                    struct err *err);
+bool graph_rebuild(struct graph *graph, struct journal *journal, int64_t *out_applied,
+                   struct err *err);
+
+/* Hash over the whole content in a canonical order: equal graphs, equal digests. */
+bool graph_digest(struct graph *graph, struct hash_id *out, struct err *err);
+
+struct graph_stats {
+    int64_t events, tasks, targets, runs, decisions, outcomes, findings, contexts;
+    int64_t by_verdict[VERDICT_COUNT];
+    int64_t wins, confirmed;
+    double best_log_ratio_mean; /* over tasks with a confirmed win: mean of the best log-ratio */
+};
+bool graph_get_stats(struct graph *graph, struct graph_stats *out, struct err *err);
+
+/* A decision with what came of it. */
+struct graph_decision {
+    const char *id, *run_id, *parent, *task_id, *task_name, *family, *target_id;
+    int64_t sequence;
+    const char *step, *proposer, *intent, *hypothesis, *moves, *recipe, *compiler,
+        *flags; /* moves: names separated by spaces */
+    const char *source_body, *candidate_id, *code_id, *derived_from, *failure;
+    double predicted_log_ratio;
+    bool has_outcome; /* judged */
+    enum verdict_kind kind;
+    const char *mechanism, *evidence, *diagnostics_body;
+    double log_ratio, log_low, log_high;
+    double gain; /* log_ratio less the parent's; only where both are timed */
+    bool is_win, is_confirmed, confirm_failed;
+    double confirmed_log_ratio, held_out_log_ratio; /* of the confirmation */
+    int64_t wall_ms;
+    int64_t tokens_in, tokens_out;
+};
+
+struct graph_decisions {
+    const struct graph_decision *items;
+    size_t count;
+};
+
+/* The best known decision of a task on a target: a win that no confirmation has refuted, confirmed
+ * first, then by pessimistic end. `*found` is false where the baseline stands. */
+bool graph_best(struct graph *graph, const char *task_id, const char *target_id,
+                struct arena *arena, bool *found, struct graph_decision *out, struct err *err);
+
+/* Best decisions of *other* tasks that have a recipe: same family first, then similar features
+ * (BM25 over the task's words), then others; one for each task, on this target first; at most
+ * `limit`. */
+bool graph_related(struct graph *graph, const char *task_id, const char *target_id, size_t limit,
+                   struct arena *arena, struct graph_decisions *out, struct err *err);
+
+/* All decisions of a run in order, with outcomes. */
+bool graph_run_decisions(struct graph *graph, const char *run_id, struct arena *arena,
+                         struct graph_decisions *out, struct err *err);
+
+/* Evidence of a move: gains over all timed decisions with it, a gain shared equally by the moves of
+ * its decision. Scopes are nested: this task on this target, its family on this target, its family
+ * anywhere, all. */
+struct graph_move_evidence {
+    const char *move;
+    double count, sum, sum_squares; /* of gains */
+    double failures; /* decisions with it that were not timed (too-noisy not counted) */
+};
+enum graph_scope { SCOPE_TASK, SCOPE_FAMILY_TARGET, SCOPE_FAMILY, SCOPE_ALL };
+bool graph_move_evidence(struct graph *graph, enum graph_scope scope, const char *task_id,
+                         const char *family, const char *target_id, struct arena *arena,
+                         const struct graph_move_evidence **out, size_t *out_count,
+                         struct err *err);
+
+/* An earlier measurement of the same machine code for the same task under the same gate (verdict
+ * with its cases, `from_record` set); `*found` tells. Only timed and wrong: other verdicts may be
+ * the host's doing. */
+bool graph_recall_code(struct graph *graph, const char *code_id, const char *task_id,
+                       const char *gate_id, struct arena *arena, bool *found, struct verdict *out,
+                       struct err *err);
+
+/* All such verdicts of a task under a gate, for pre-loading. */
+bool graph_recall_all(struct graph *graph, const char *task_id, const char *gate_id,
+                      struct arena *arena, const struct verdict **out, size_t *out_count,
+                      struct err *err);
+
+/* Negative and positive outcomes like this task's, for the warm context: text search (BM25) over
+ * intent, hypothesis, moves, evidence, diagnostics, and the words of the task. Any text may be
+ * `words`: only its letters and digits count. Too-noisy outcomes teach nothing and are left out. */
+bool graph_search(struct graph *graph, const char *words, size_t limit, struct arena *arena,
+                  struct graph_decisions *out, struct err *err);
+
+struct graph_run {
+    const char *id, *task_id, *task_name, *task_dir, *family, *target_id, *proposer, *policy,
+        *gate_id, *host, *kernel, *kope_version;
+    uint64_t seed;
+    int64_t budget, time_limit_ns, token_budget, wall_ms;
+    double load_average;
+    const char *start_decision;
+    bool has_ended;
+    const char *end_reason, *best_decision;
+    double best_log_ratio;
+    int64_t evaluations, decisions, run_ns;
+};
+/* A run by id or unique prefix, or "last": ERR_NOT_FOUND, ERR_USAGE where the prefix is ambiguous.
+ */
+bool graph_find_run(struct graph *graph, const char *id_or_prefix, struct arena *arena,
+                    struct graph_run *out, struct err *err);
+bool graph_runs(struct graph *graph, size_t limit, struct arena *arena,
+                const struct graph_run **out, size_t *out_count, struct err *err);
+
+/* Cases of the outcome of a decision (confirmation: of its confirmation). */
+bool graph_outcome_cases(struct graph *graph, const char *decision_id, bool confirmation,
+                         struct arena *arena, const struct case_result **out, size_t *out_count,
+                         struct err *err);
+
+/* Store id of the text of a task's reference, "" where the memory does not know the task. */
+bool graph_task_reference(struct graph *graph, const char *task_id, struct arena *arena,
+                          const char **out, struct err *err);
+
+struct graph_finding {
+    const char *decision_id, *bottleneck, *text;
+    double number;
+    int64_t line;
+};
+bool graph_findings(struct graph *graph, const char *run_id, struct arena *arena,
+                    const struct graph_finding **out, size_t *out_count, struct err *err);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * Inside graph/: statements prepared once and found by their text; the texts and readers that
+ * several files share. Every function returns false with an err, as everywhere.
+ */
+#ifndef KOPE_GRAPH_INTERNAL_H
+#define KOPE_GRAPH_INTERNAL_H
+
+#include "graph/graph.h"
+
+#include <sqlite3.h>
+
+enum { GRAPH_MAX_STATEMENTS = 96 };
+
+struct statement {
+    const char *sql; /* a constant: found by its address */
+    sqlite3_stmt *handle;
+    bool is_busy;
+};
+
+struct graph {
+    sqlite3 *db;
+    char *path;
+    bool in_transaction;
+    bool is_bulk; /* filled from nothing: searched text is made at the end, by text_make_all */
+    struct statement statements[GRAPH_MAX_STATEMENTS];
+    size_t statement_count;
+};
+
+/* ---- statement.c */
+
+/* A use of a statement: parameters are given, then columns taken, from left to right. */
+struct query {
+    struct graph *graph;
+    struct statement *statement;
+    int next;
+};
+
+bool query_begin(struct graph *graph, const char *sql, struct query *out, struct err *err);
+void query_end(struct query *query); /* for CLEANUP */
+
+void give_text(struct query *query, const char *text); /* NULL gives "" */
+void give_int(struct query *query, int64_t value);
+void give_real(struct query *query, double value); /* NaN gives 0 */
+
+/* The next row; `*has_row` false after the last. */
+bool query_step(struct query *query, bool *has_row, struct err *err);
+/* A statement that has no rows. */
+bool query_run(struct query *query, struct err *err);
+
+const char *take_text(struct query *query, struct arena *arena); /* NULL is "" */
+int64_t take_int(struct query *query);
+double take_real(struct query *query);
+bool take_bool(struct query *query);
+struct hash_id take_id(struct query *query);
+
+/* What SQLite says went wrong; returns false. */
+bool graph_refused(struct graph *graph, const char *doing, struct err *err);
+bool graph_exec(struct graph *graph, const char *sql, struct err *err);
+
+/* BEGIN IMMEDIATE, and COMMIT where `ok`, else ROLLBACK; the result is `ok` and committed. */
+bool graph_begin(struct graph *graph, struct err *err);
+bool graph_end(struct graph *graph, bool ok, struct err *err);
+
+/* ---- schema.c */
+bool schema_create(struct graph *graph, struct err *err); /* or bring up to date */
+bool schema_reset(struct graph *graph, struct err *err);  /* drop all and create */
+
+/* ---- apply.c, apply_outcome.c */
+
+/* As graph_apply within a transaction; `*is_new` tells whether it was missing. */
+bool apply_event(struct graph *graph, const struct event *event, bool *is_new, struct err *err);
+
+/* Event ids in the order of their clock: "wall.counter.id", to be compared as text. */
+enum { STAMP_BYTES = 15 + 1 + 16 + 1 + HASH_ID_BYTES };
+void give_stamp(struct query *query, const struct event *event);
+
+bool apply_outcome(struct graph *graph, const struct event *event,
+                   const struct outcome_event *outcome, struct err *err);
+
+/* ---- text.c: the words that are searched. */
+enum text_of { TEXT_OF_DECISION, TEXT_OF_RUN, TEXT_OF_TASK };
+/* Makes the searched text of a decision, or of all of a run or task, again. */
+bool text_refresh(struct graph *graph, enum text_of of, const char *id, struct err *err);
+/* The searched words of the task itself. */
+bool text_refresh_task(struct graph *graph, const char *task_id, struct err *err);
+/* The searched text of everything, where there is none yet. */
+bool text_make_all(struct graph *graph, struct err *err);
+/* An FTS5 expression that matches any of the words, whatever the text holds. */
+char *text_match_any(const char *words, struct arena *arena);
+
+/* ---- query_decisions.c */
+
+/* Columns of decision_view, as read by take_decisions. */
+#define DECISION_COLUMNS                                                                           \
+    "v.decision_id, v.run_id, v.parent, v.task_id, v.task_name, v.family, v.target_id, "           \
+    "v.sequence, v.step, v.proposer, v.intent, v.hypothesis, v.moves, v.recipe, v.compiler, "      \
+    "v.flags, v.source_body, v.candidate_id, v.code_id, v.derived_from, v.failure, "               \
+    "v.predicted_log_ratio, v.has_outcome, v.kind, v.mechanism, v.evidence, v.diagnostics_body, "  \
+    "v.log_ratio, v.log_low, v.log_high, v.gain, v.is_win, v.is_confirmed, v.confirm_failed, "     \
+    "v.confirmed_log_ratio, v.held_out_log_ratio, v.wall_ms, v.tokens_in, v.tokens_out"
+
+#endif

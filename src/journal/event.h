@@ -1,0 +1,153 @@
+/*
+ * The events of a memory as C values, and their JSON bodies. One struct, one encoder and one
+ * decoder a kind; a decoder takes hostile input: caps, types and ranges are checked, ERR_CORRUPT
+ * names the field. Strings of a decoded event are the arena's.
+ *
+ * A run is opened by EVENT_RUN and ended by EVENT_RUN_END. Each decision is written before it is
+ * judged (a proposal that was paid for is never lost), its outcome after. Bodies larger than a line
+ * lie in the store and are named by id.
+ */
+#ifndef KOPE_JOURNAL_EVENT_H
+#define KOPE_JOURNAL_EVENT_H
+
+#include "journal/journal.h"
+#include "task/task.h"
+#include "task/verdict.h"
+
+#define EVENT_RUN "run"
+#define EVENT_RUN_END "run-end"
+#define EVENT_TASK "task"
+#define EVENT_TARGET "target"
+#define EVENT_DECISION "decision"
+#define EVENT_CONTEXT "context"
+#define EVENT_OUTCOME "outcome"
+#define EVENT_FINDING "finding"
+#define EVENT_NOTE "note"
+
+/* What of a task retrieval needs; written once for each task id. */
+struct task_event {
+    const char *task_id, *name, *family, *dtype, *precision, *dir;
+    const char *regime;         /* of the largest case */
+    const char *reference_body; /* store id of the reference's text */
+    const char *features;       /* words for text search: "exp reduction rows cols float32" */
+};
+
+struct target_event {
+    const char *target_id, *name, *cpu, *arch, *isa;
+    int64_t cores, vector_bytes;
+    double peak_gflops_f32, memory_gbs;
+    const char *compilers; /* "gcc-12 12.2.0, clang-19 19.1.7" */
+};
+
+struct run_event {
+    const char *task_id, *target_id, *task_dir;
+    const char *proposer, *policy;
+    uint64_t seed;
+    int64_t budget, time_limit_ns, token_budget;
+    const char *kope_version, *gate_id, *host, *kernel;
+    double load_average;
+    const char
+        *start_decision; /* id of the remembered decision that the run starts from, "" where none */
+};
+
+struct run_end_event {
+    const char *run_id,
+        *reason; /* "budget", "time", "stagnation", "exhausted", "interrupted", "error: ..." */
+    const char *best_decision; /* "" where the baseline stands */
+    double best_log_ratio;
+    int64_t evaluations, wall_ns, tokens;
+};
+
+enum { DECISION_MAX_MOVES = 16 };
+
+struct decision_event {
+    const char *run_id;
+    const char *parent;   /* decision id within the run, "" is the baseline */
+    int64_t sequence;     /* 1, 2, ... within the run */
+    const char *step;     /* "small", "large", "remembered", "confirm" */
+    const char *proposer; /* "offline", "llm", ... */
+    const char *intent, *hypothesis;
+    double predicted_log_ratio;
+    const char *moves[DECISION_MAX_MOVES]; /* names of the moves from the parent to this */
+    size_t move_count;
+    const char *recipe; /* "" for free-form source */
+    const char *compiler, *flags;
+    const char *source_body; /* store id */
+    const char *candidate_id;
+    const char *context_id;   /* id of the EVENT_CONTEXT that it was made with, "" where none */
+    const char *derived_from; /* decision of another run or task that it comes from, "" */
+    int64_t tokens_in, tokens_out;
+    const char *exchange_body; /* store id of what was said to and by a model, without keys; "" */
+    const char
+        *failure; /* the proposer's own: "reply is malformed twice": then no outcome follows; "" */
+};
+
+/* One retrieved or withheld item, with what it cost. */
+struct context_item {
+    const char *section; /* "hot", "warm", "cold" */
+    const char *kind;    /* "task", "decision", "failure", "note", ... */
+    const char *ref;     /* decision id, or a name */
+    int64_t bytes, tokens;
+    double score, propensity;
+    bool withheld;
+};
+struct context_event {
+    const char *run_id;
+    int64_t budget_tokens, used_tokens;
+    const struct context_item *items;
+    size_t item_count;
+    const char *prefix_hash, *text_body;
+};
+
+struct outcome_event {
+    const char *run_id, *decision_id, *target_id, *task_id;
+    bool is_confirmation;
+    struct verdict verdict;       /* with its cases; diagnostics in the store */
+    const char *diagnostics_body; /* store id, "" */
+};
+
+struct finding_event {
+    const char *run_id, *decision_id;
+    const char *bottleneck; /* "memory", "compute", "latency" */
+    const char *text;       /* the sentence */
+    double number;
+    int64_t line; /* in the source; 0 unknown */
+};
+
+struct note_event {
+    const char *text, *about; /* about: a run, decision, task; "" */
+};
+
+void event_write_task(const struct task_event *e, struct buf *out);
+void event_write_target(const struct target_event *e, struct buf *out);
+void event_write_run(const struct run_event *e, struct buf *out);
+void event_write_run_end(const struct run_end_event *e, struct buf *out);
+void event_write_decision(const struct decision_event *e, struct buf *out);
+void event_write_context(const struct context_event *e, struct buf *out);
+void event_write_outcome(const struct outcome_event *e, struct buf *out);
+void event_write_finding(const struct finding_event *e, struct buf *out);
+void event_write_note(const struct note_event *e, struct buf *out);
+
+bool event_read_task(const struct json *body, struct arena *arena, struct task_event *out,
+                     struct err *err);
+bool event_read_target(const struct json *body, struct arena *arena, struct target_event *out,
+                       struct err *err);
+bool event_read_run(const struct json *body, struct arena *arena, struct run_event *out,
+                    struct err *err);
+bool event_read_run_end(const struct json *body, struct arena *arena, struct run_end_event *out,
+                        struct err *err);
+bool event_read_decision(const struct json *body, struct arena *arena, struct decision_event *out,
+                         struct err *err);
+bool event_read_context(const struct json *body, struct arena *arena, struct context_event *out,
+                        struct err *err);
+bool event_read_outcome(const struct json *body, struct arena *arena, struct outcome_event *out,
+                        struct err *err);
+bool event_read_finding(const struct json *body, struct arena *arena, struct finding_event *out,
+                        struct err *err);
+bool event_read_note(const struct json *body, struct arena *arena, struct note_event *out,
+                     struct err *err);
+
+/* A verdict as JSON, as in outcome events and `kope check --json`. */
+void event_write_verdict(struct json_writer *w, const struct verdict *verdict);
+
+#endif
