@@ -1,0 +1,109 @@
+#include "runner/runner.h"
+
+#include <errno.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* From the kernel's documentation: older headers stop before these. */
+#define LANDLOCK_FS_REFER (UINT64_C(1) << 13)     /* version 2 */
+#define LANDLOCK_FS_TRUNCATE (UINT64_C(1) << 14)  /* version 3 */
+#define LANDLOCK_FS_IOCTL_DEV (UINT64_C(1) << 15) /* version 5 */
+#define LANDLOCK_FS_VERSION_1 ((UINT64_C(1) << 13) - 1)
+enum {
+    LANDLOCK_NET = 3,  /* version 4: bind and connect over TCP */
+    LANDLOCK_SCOPE = 3 /* version 6: abstract UNIX sockets, signals */
+};
+
+struct landlock_rules {
+    uint64_t files, net, scope;
+};
+
+static void close_all_descriptors(void)
+{
+    if (syscall(SYS_close_range, 0U, ~0U, 0U) == 0)
+        return;
+    const long most = sysconf(_SC_OPEN_MAX);
+    for (long fd = 0; fd < (most > 0 ? most : 1024); fd++)
+        (void)close((int)fd);
+}
+
+/* Everything that Landlock knows is refused: there are no rules. */
+static bool landlock_enter(void)
+{
+    const long version =
+        syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 1)
+        return false;
+    struct landlock_rules rules = {.files = LANDLOCK_FS_VERSION_1};
+    if (version >= 2)
+        rules.files |= LANDLOCK_FS_REFER;
+    if (version >= 3)
+        rules.files |= LANDLOCK_FS_TRUNCATE;
+    if (version >= 5)
+        rules.files |= LANDLOCK_FS_IOCTL_DEV;
+    if (version >= 4)
+        rules.net = LANDLOCK_NET;
+    if (version >= 6)
+        rules.scope = LANDLOCK_SCOPE;
+    const size_t bytes = version >= 6 ? sizeof rules : sizeof(uint64_t) * (version >= 4 ? 2 : 1);
+    const int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, bytes, 0U);
+    if (fd < 0)
+        return false;
+    const bool entered = syscall(SYS_landlock_restrict_self, fd, 0U) == 0;
+    (void)close(fd);
+    return entered;
+}
+
+uint32_t box_enter(void)
+{
+    uint32_t missing = 0;
+    close_all_descriptors();
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) != 0)
+        return ~UINT32_C(0);
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) != 0)
+        missing |= RUNNER_LAYER_NAMESPACES;
+    if (!landlock_enter())
+        missing |= RUNNER_LAYER_LANDLOCK;
+    return missing;
+}
+
+uint32_t box_seal_process(int64_t parent)
+{
+    uint32_t missing = 0;
+    (void)prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
+    (void)prctl(PR_SET_PDEATHSIG, (long)SIGKILL, 0L, 0L, 0L);
+    if (parent != 0 && getppid() != (pid_t)parent)
+        _exit(1);
+#ifdef PR_SET_TSC
+    if (prctl(PR_SET_TSC, (long)PR_TSC_SIGSEGV, 0L, 0L, 0L) != 0)
+#endif
+        missing |= RUNNER_LAYER_TSC;
+    return missing;
+}
+
+static bool limit(__rlimit_resource_t resource, rlim_t value)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) != 0)
+        return false;
+    if (now.rlim_max < value)
+        value = now.rlim_max;
+    return setrlimit(resource, &(struct rlimit){value, value}) == 0;
+}
+
+bool box_limit(uint64_t address_space_bytes, bool threads)
+{
+    const rlim_t cpu_seconds = 4 * 3600; /* the parent's own limits are far below */
+    bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_NOFILE, 0) &&
+                limit(RLIMIT_MEMLOCK, 0) && limit(RLIMIT_MSGQUEUE, 0) &&
+                limit(RLIMIT_SIGPENDING, 0) && limit(RLIMIT_STACK, RUNNER_STACK_BYTES) &&
+                limit(RLIMIT_CPU, cpu_seconds) && limit(RLIMIT_AS, (rlim_t)address_space_bytes);
+    if (!threads)
+        done = done && limit(RLIMIT_NPROC, 0);
+    return done;
+}

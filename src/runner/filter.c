@@ -1,0 +1,190 @@
+#include "runner/runner.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/futex.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * Filters are lists of blocks, one for each system call. A block leaves the accumulator (the
+ * number of the call) alone where it does not apply, and ends in a verdict where it does.
+ *
+ * What is refused is trapped: fault.c notes the number and then makes the one call for which the
+ * process is killed, so that the parent can name what was tried. The refused call itself never
+ * happens.
+ */
+#if defined(__x86_64__)
+enum { THIS_ARCH = (int)AUDIT_ARCH_X86_64 };
+#elif defined(__aarch64__)
+enum { THIS_ARCH = (int)AUDIT_ARCH_AARCH64 };
+#elif defined(__riscv)
+enum { THIS_ARCH = (int)AUDIT_ARCH_RISCV64 };
+#endif
+
+enum { MOST_INSTRUCTIONS = 160, KILLING_CALL = SYS_reboot };
+
+struct filter {
+    struct sock_filter code[MOST_INSTRUCTIONS];
+    unsigned short length;
+};
+
+/* An argument's low half, masked, must have a value. The bits that are tested lie in it. */
+struct condition {
+    unsigned argument;
+    uint32_t mask, value;
+};
+
+static void emit(struct filter *f, unsigned short code, uint8_t jt, uint8_t jf, uint32_t k)
+{
+    if (f->length < MOST_INSTRUCTIONS)
+        f->code[f->length++] = (struct sock_filter){code, jt, jf, k};
+}
+
+static void emit_verdict(struct filter *f, uint32_t verdict)
+{
+    emit(f, BPF_RET | BPF_K, 0, 0, verdict);
+}
+
+static void emit_load_argument(struct filter *f, unsigned argument)
+{
+    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0,
+         (uint32_t)(offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t)));
+}
+
+static void begin(struct filter *f)
+{
+    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, (uint32_t)THIS_ARCH);
+    emit_verdict(f, SECCOMP_RET_KILL_PROCESS);
+    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
+}
+
+static void answer(struct filter *f, long call, uint32_t verdict)
+{
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)call);
+    emit_verdict(f, verdict);
+}
+
+static void allow(struct filter *f, long call)
+{
+    answer(f, call, SECCOMP_RET_ALLOW);
+}
+
+/* Allowed where all conditions hold. */
+static void allow_if(struct filter *f, long call, const struct condition *conditions, size_t count)
+{
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(count * 3 + 2), (uint32_t)call);
+    for (size_t i = 0; i < count; i++) {
+        emit_load_argument(f, conditions[i].argument);
+        emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, conditions[i].mask);
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)((count - 1 - i) * 3 + 1),
+             conditions[i].value);
+    }
+    emit_verdict(f, SECCOMP_RET_ALLOW);
+    emit_verdict(f, SECCOMP_RET_TRAP);
+}
+
+/* Allowed where the masked argument is one of the values. */
+static void allow_values(struct filter *f, long call, unsigned argument, uint32_t mask,
+                         const uint32_t *values, size_t count)
+{
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, (uint8_t)(count + 4), (uint32_t)call);
+    emit_load_argument(f, argument);
+    emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, mask);
+    for (size_t i = 0; i < count; i++)
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(count - i), 0, values[i]);
+    emit_verdict(f, SECCOMP_RET_TRAP);
+    emit_verdict(f, SECCOMP_RET_ALLOW);
+}
+
+static bool install(struct filter *f)
+{
+    emit_verdict(f, SECCOMP_RET_TRAP);
+    const struct sock_fprog program = {.len = f->length, .filter = f->code};
+    if (f->length >= MOST_INSTRUCTIONS)
+        return false;
+    /* Without the flag some kernels switch speculative loads off for a filtered process, and the
+     * measurement would be of another machine. */
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                   &program) == 0 ||
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0UL, &program) == 0;
+}
+
+static void allow_common(struct filter *f)
+{
+    allow(f, SYS_exit);
+    allow(f, SYS_exit_group);
+    allow(f, SYS_rt_sigreturn);
+    allow(f, SYS_sched_yield);
+    allow(f, SYS_munmap);
+    allow(f, SYS_brk);
+}
+
+bool filter_for_loading(void)
+{
+    struct filter f = {0};
+    begin(&f);
+    answer(&f, KILLING_CALL, SECCOMP_RET_KILL_PROCESS);
+    allow_common(&f);
+    allow(&f, SYS_futex);
+    allow(&f, SYS_mmap);
+    allow(&f, SYS_mprotect);
+    allow(&f, SYS_madvise);
+    /* The second filter; and what only a candidate with threads needs must pass here too. */
+    allow_if(&f, SYS_seccomp, (struct condition[]){{0, ~UINT32_C(0), SECCOMP_SET_MODE_FILTER}}, 1);
+    answer(&f, SYS_mremap, SECCOMP_RET_ERRNO | 12 /* ENOMEM: realloc then copies */);
+    allow(&f, SYS_clone);
+    answer(&f, SYS_clone3, SECCOMP_RET_ERRNO | 38 /* ENOSYS: clone is used, whose flags show */);
+    allow(&f, SYS_set_robust_list);
+    allow(&f, SYS_rseq);
+    allow(&f, SYS_rt_sigprocmask);
+    allow(&f, SYS_gettid);
+    return install(&f);
+}
+
+static void allow_threads(struct filter *f)
+{
+    const uint32_t needed = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
+    const uint32_t refused = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
+                             CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_PTRACE;
+    allow_if(f, SYS_clone, (struct condition[]){{0, needed | refused, needed}}, 1);
+    allow(f, SYS_set_robust_list);
+    allow(f, SYS_rseq);
+    allow(f, SYS_rt_sigprocmask);
+    allow(f, SYS_gettid);
+}
+
+bool filter_for_candidate(bool threads)
+{
+    static const uint32_t waits[] = {FUTEX_WAIT,        FUTEX_WAKE,        FUTEX_WAIT_BITSET,
+                                     FUTEX_WAKE_BITSET, FUTEX_CMP_REQUEUE, FUTEX_REQUEUE};
+    static const uint32_t advice[] = {MADV_DONTNEED, MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE};
+    struct filter f = {0};
+    begin(&f);
+    answer(&f, KILLING_CALL, SECCOMP_RET_KILL_PROCESS);
+    allow_values(&f, SYS_futex, 1, (uint32_t)FUTEX_CMD_MASK, waits, sizeof waits / sizeof *waits);
+    allow_common(&f);
+    allow_if(&f, SYS_mmap,
+             (struct condition[]){{2, PROT_EXEC, 0},
+                                  {3, MAP_ANONYMOUS | MAP_HUGETLB | MAP_LOCKED, MAP_ANONYMOUS}},
+             2);
+    allow_if(&f, SYS_mprotect, (struct condition[]){{2, ~(uint32_t)(PROT_READ | PROT_WRITE), 0}},
+             1);
+    allow_values(&f, SYS_madvise, 2, ~UINT32_C(0), advice, sizeof advice / sizeof *advice);
+    answer(&f, SYS_mremap, SECCOMP_RET_ERRNO | 12);
+    if (threads) {
+        answer(&f, SYS_clone3, SECCOMP_RET_ERRNO | 38);
+        allow_threads(&f);
+    }
+    return install(&f);
+}
+
+void filter_die(void)
+{
+    for (;;)
+        (void)syscall(KILLING_CALL, 0L, 0L, 0L, 0L);
+}

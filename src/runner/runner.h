@@ -1,0 +1,62 @@
+/*
+ * kope-runner: the boxed child in which a candidate runs.
+ *
+ * It maps the shared buffers, shuts itself in (limits, namespaces, Landlock, seccomp), loads the
+ * image and then answers the doorbell of protocol.h. Order matters: nothing of the candidate is
+ * looked at before the box is closed, and no new code can be mapped once the candidate runs. One
+ * thread, no clean-up: the parent kills it.
+ */
+#ifndef KOPE_RUNNER_RUNNER_H
+#define KOPE_RUNNER_RUNNER_H
+
+#include "runner/protocol.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void (*runner_function)(void);
+typedef void (*runner_call)(void *const *arguments, const int64_t *ints, const double *reals);
+
+/* Says why in control->error, sets the phase (RUNNER_REFUSED, RUNNER_FAILED) and leaves. */
+_Noreturn void runner_refuse(struct runner_control *control, const char *why);
+_Noreturn void runner_fail(struct runner_control *control, const char *what, int error_number);
+
+/* box.c: closes every descriptor, sets limits, namespaces and Landlock. Returns the missing layers.
+ */
+uint32_t box_enter(void);
+/* Address space, processes and the like; `more_bytes` beyond what is mapped now. */
+bool box_limit(uint64_t more_bytes, bool threads);
+/* Dies with the parent, cannot be traced, cannot read the time-stamp counter (returns what of that
+ * is missing). */
+uint32_t box_seal_process(int64_t parent);
+
+/* filter.c: what the loader may do; then, on top of it, what the candidate may do. */
+bool filter_for_loading(void);
+bool filter_for_candidate(bool threads);
+/* A call that no filter lets through: the process is killed by SIGSYS. */
+_Noreturn void filter_die(void);
+
+/* load.c: the entry of an image, or NULL and the reason. The image may lie anywhere; it is copied.
+ */
+struct image {
+    const uint8_t *base;
+    size_t bytes;
+    runner_call entry;
+};
+bool image_load(const uint8_t *file, size_t file_bytes, struct image *out, const char **why);
+
+/* symbols.c: what an image may use. NULL where it may not. */
+runner_function symbol_find(const char *name);
+/* Prints a line 'symbol NAME' for each. */
+bool symbol_list(void);
+
+/* fault.c: signal handlers that leave a struct runner_fault. */
+bool fault_install(struct runner_control *control);
+void fault_set_image(const struct image *image);
+
+/* serve.c: answers the doorbell for ever. */
+_Noreturn void serve(struct runner_control *control, void *const *buffers,
+                     const struct image *image);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * What the files of target/cpu share. Not for other modules.
+ *
+ * cpu.c        the driver, opening, the default build
+ * machine.c    what the system says about itself
+ * compilers.c  finding gcc and clang and what they can do
+ * flags.c      the allow-list of compiler flags
+ * screen.c     what a source may not say
+ * build.c      compile, check, link; cache.c remembers results
+ * object.c     what an object may contain; scan.c looks at its instructions; code_id.c names it
+ * session.c    the doorbell from the parent's side; launch.c starts the child, watch.c looks at it,
+ *              evidence.c puts into words how it died
+ * probe.c      measuring the machine; fingerprint.c keeps the numbers
+ */
+#ifndef KOPE_TARGET_CPU_H
+#define KOPE_TARGET_CPU_H
+
+#include "runner/protocol.h"
+#include "target/driver.h"
+
+#include <sys/types.h>
+
+struct build_cache;
+
+struct cpu_state {
+    const char *runner; /* path of kope-runner */
+    const char **symbols;
+    size_t symbol_count;        /* sorted: what an image may use */
+    const char *missing_layers; /* in words, "" where complete */
+    const char *linker;
+    const char *disassembler;
+    size_t default_compiler; /* index into features.compilers */
+    struct build_cache *cache;
+    char start_evidence[1024];
+};
+
+static inline struct cpu_state *cpu_state_of(const struct target *target)
+{
+    return target->state;
+}
+
+/* machine.c: fills what /proc, /sys and the compiler's macros tell, and the id. After
+ * compilers_find. */
+void machine_describe(struct target *target);
+
+/* compilers.c: fills features.compilers, newest first within a family, gcc before clang. */
+bool compilers_find(struct target *target, struct err *err);
+/* Tries what only a trial can tell (Polly, Graphite); results are kept in the fingerprint. */
+void compilers_try(struct target *target);
+/* The flag that loads Polly where it is not built in, or NULL. */
+const char *compiler_polly_plugin(const struct target_compiler *compiler, struct arena *arena);
+/* NULL: the default. Returns NULL where there is none of that name. */
+const struct target_compiler *compiler_named(const struct target *target, const char *name);
+
+/* flags.c: each flag and how they follow each other (-mllvm needs a value). `*bad` is the flag. */
+bool flag_is_allowed(const char *family, const char *flag, const char **why_not);
+bool flags_are_allowed(const char *family, const char *const *flags, size_t count, const char **bad,
+                       const char **why_not);
+
+/* screen.c: false with the reason (memory of the arena) where the source must not be built. */
+bool screen_source(const char *source, struct arena *arena, const char **why);
+
+/* object.c */
+struct object_rules {
+    const char *const *symbols; /* sorted */
+    size_t symbol_count;
+    bool threads; /* pthread_* may be used */
+};
+bool object_check(const void *object, size_t bytes, const struct object_rules *rules,
+                  struct arena *arena, const char **why);
+bool image_check(const void *image, size_t bytes, struct arena *arena, const char **why);
+
+/* code_id.c: of a relocatable object that passed object_check. */
+struct hash_id code_id(const void *object, size_t bytes);
+
+/* scan.c: looks for forbidden instructions in a disassembly; NULL where there are none. */
+const char *scan_instructions(const char *disassembly, struct arena *arena);
+
+/* cache.c: results of the last builds, a bounded number of bytes. */
+const struct build_result *cache_find(struct build_cache *cache, struct hash_id key);
+void cache_keep(struct build_cache **cache, struct hash_id key, const struct build_result *result);
+void cache_free(struct build_cache **cache);
+struct build_result build_result_copy(const struct build_result *result, struct arena *arena);
+
+/* build.c */
+bool cpu_build(struct target *target, const struct build_request *request, struct arena *arena,
+               struct build_result *out, struct err *err);
+/* Folders that a confined compiler reads; NULL-terminated, in `arena`. */
+const char **build_read_paths(const struct target *target, struct arena *arena);
+
+/* One buffer of a session, from the parent's side. */
+struct shared_buffer {
+    const char *label;
+    void *host;
+    size_t bytes;
+    bool writable;
+    uint64_t child_address; /* where the child has it */
+};
+
+/* How busy the child was, from /proc. */
+struct child_status {
+    char state; /* 'R', 'S', 'T', ...; '?' where it is gone */
+    int64_t threads;
+    int64_t voluntary, involuntary; /* context switches of the main thread */
+};
+
+struct cpu_session {
+    struct session base; /* first */
+    pid_t pid;           /* 0: dead and reaped */
+    int status_fd;
+    bool yields; /* one processor for both */
+    int64_t threads;
+    struct runner_control *control;
+    struct shared_buffer buffers[SESSION_MAX_BUFFERS];
+    size_t buffer_count;
+    uint64_t sequence;
+    int64_t empty_ns;    /* round trip without a call */
+    int64_t park_cpu_ns; /* CPU time that arming and going to sleep take */
+    int64_t idle_cpu_ns; /* CPU time of the child after its last round; -1 where unknown */
+    unsigned strikes;    /* rounds in a row that looked as if it went on after the bell */
+    void (*before_bell)(void *ctx);
+    void *before_bell_ctx;
+    char evidence[1024];
+};
+
+/* launch.c: shared memory, seals, the process. The phase is still RUNNER_STARTING on true. */
+bool launch(struct cpu_session *session, const struct session_opts *opts, struct err *err);
+/* Kills the child's group and reaps it; does nothing where it is dead. */
+void launch_kill(struct cpu_session *session);
+/* Kills and gives everything back. */
+void launch_release(struct cpu_session *session);
+/* Has the child ended; then it is reaped and `*wait_status` says how. */
+bool launch_ended(struct cpu_session *session, int *wait_status);
+
+/* watch.c */
+struct child_status watch_status(const struct cpu_session *session);
+
+/* evidence.c: fills `report` and the session's evidence from how the child ended. */
+void evidence_of_death(struct cpu_session *session, int wait_status, struct session_report *report);
+
+/* session.c */
+bool cpu_session_start(struct session *session, const struct session_opts *opts,
+                       struct session_report *report, struct err *err);
+bool cpu_session_run(struct session *session, const struct session_call *calls, size_t count,
+                     bool touch, int64_t limit_ns, struct session_report *report, struct err *err);
+bool cpu_session_freeze(struct session *session, struct err *err);
+bool cpu_session_thaw(struct session *session, struct err *err);
+void cpu_session_stop(struct session *session);
+
+/* probe.c and fingerprint.c */
+bool cpu_probe(struct target *target, bool fresh, struct err *err);
+/* Reads the rates kept for this id; false where there are none. */
+bool fingerprint_read(struct target *target);
+bool fingerprint_write(const struct target *target, struct err *err);
+
+#endif

@@ -1,0 +1,488 @@
+#include "target/cpu/cpu.h"
+
+#include "os/os.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* How the parent waits and what it tolerates. */
+#define START_LIMIT_NS INT64_C(10000000000)
+#define READY_LIMIT_NS INT64_C(5000000000) /* to wake and touch buffers, beside the run's limit */
+#define SPIN_NS INT64_C(100000000)         /* then the clock is read less often: 50 us in 100 ms */
+#define NAP_NS INT64_C(50000)
+#define LOOK_NS INT64_C(20000) /* between looks whether the child is still there */
+#define CALIBRATION_NS INT64_C(200000000)
+#define QUIESCE_NS INT64_C(30000)
+#define QUIESCE_HARD_NS INT64_C(20000000) /* still working after that: no noise */
+#define ARMING_NS INT64_C(20000)          /* a slower answer is asked for again */
+#define CHARGE_NS INT64_C(3000)           /* CPU time after the bell that is not charged */
+#define IDLE_NS INT64_C(200000)           /* of CPU time while it should have slept */
+enum { CALIBRATION_ROUNDS = 12, STRIKES = 3, ATTEMPTS = 8, MOST_INVOLUNTARY = 2 };
+
+enum wait_end { WAIT_SEEN, WAIT_DIED, WAIT_LATE, WAIT_INTERRUPTED };
+
+struct waiting {
+    struct cpu_session *session;
+    uint64_t sequence;
+    enum runner_stage stage; /* of it; done and parked are one */
+    unsigned attempt;        /* to arm */
+    int64_t deadline_ns;
+    int wait_status; /* how it died */
+};
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static bool seen(const struct waiting *w)
+{
+    const uint64_t ack = atomic_load_explicit(&w->session->control->ack, memory_order_acquire);
+    return ack == runner_attempt(runner_word(w->sequence, w->stage), w->attempt) ||
+           (w->stage == RUNNER_DONE && ack == runner_word(w->sequence, RUNNER_PARKED));
+}
+
+/* Spins for LOOK_NS, or gives the one processor away. */
+static bool spin_a_while(const struct waiting *w)
+{
+    enum { SPINS = 64 };
+    const int64_t until = os_now_ns() + LOOK_NS;
+    do {
+        for (int i = 0; i < SPINS; i++) {
+            if (seen(w))
+                return true;
+            if (w->session->yields)
+                (void)sched_yield();
+            else
+                relax();
+        }
+    } while (os_now_ns() < until);
+    return false;
+}
+
+static enum wait_end wait_for(struct waiting *w)
+{
+    const int64_t started = os_now_ns();
+    for (;;) {
+        if (spin_a_while(w))
+            return WAIT_SEEN;
+        if (launch_ended(w->session, &w->wait_status))
+            return WAIT_DIED;
+        const int64_t now = os_now_ns();
+        if (now > w->deadline_ns)
+            return WAIT_LATE;
+        if (os_interrupted())
+            return WAIT_INTERRUPTED;
+        if (now - started > SPIN_NS)
+            os_sleep_ns(NAP_NS);
+    }
+}
+
+static void report_as(struct cpu_session *s, struct session_report *report,
+                      enum session_status status, const char *mechanism, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+static void report_as(struct cpu_session *s, struct session_report *report,
+                      enum session_status status, const char *mechanism, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(s->evidence, sizeof s->evidence, format, arguments);
+    va_end(arguments);
+    report->status = status;
+    report->mechanism = mechanism;
+    report->evidence = s->evidence;
+    if (status != SESSION_NOISY)
+        launch_kill(s);
+}
+
+/* A wait that did not see what it waited for, as a report; false where the user interrupted. */
+static bool report_wait(struct waiting *w, enum wait_end end, int64_t limit_ns, const char *what,
+                        struct session_report *report, struct err *err)
+{
+    if (end == WAIT_DIED) {
+        evidence_of_death(w->session, w->wait_status, report);
+        return true;
+    }
+    if (end == WAIT_INTERRUPTED) {
+        launch_kill(w->session);
+        return err_set(err, ERR_INTERRUPTED, "interrupted while a candidate ran");
+    }
+    report_as(w->session, report, SESSION_TIMED_OUT, "limit", "%s after %.3g s, killed", what,
+              (double)limit_ns / 1e9);
+    return true;
+}
+
+/* One round, as measured. The kernel's account of the child's CPU time is exact only where the
+ * child gives the processor up: when it is armed, and when it sleeps again. */
+struct round {
+    int64_t wall_ns;   /* from the bell to the acknowledgement */
+    int64_t arming_ns; /* from the request to arm to its acknowledgement */
+    int64_t armed_ns;  /* from that request to the acknowledgement of the bell: no honest child
+                          used more CPU time */
+    int64_t cpu_ns;    /* the child's, from armed to sleep */
+    bool asleep;       /* it went to sleep in the end */
+    struct child_status was; /* before the bell and after it slept */
+    struct child_status is;
+};
+
+static void fill_calls(struct cpu_session *s, const struct session_call *calls, size_t count,
+                       bool touch)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t b = 0; b < s->buffer_count; b++) {
+            if (calls[i].offsets[b] > s->buffers[b].bytes)
+                BUG("call %zu begins outside buffer %zu", i, b);
+            s->control->offsets[i * s->buffer_count + b] = calls[i].offsets[b];
+        }
+    }
+    s->control->count = (uint32_t)count;
+    s->control->touch = touch;
+}
+
+/* Waits until the child sleeps, which an honest one does at once. */
+static void settle(struct cpu_session *s, struct round *round, int64_t cpu_before_ns)
+{
+    const int64_t started = os_now_ns();
+    for (;;) {
+        const int64_t waited = os_now_ns() - started;
+        round->is = watch_status(s);
+        round->cpu_ns = os_process_cpu_ns(s->pid) - cpu_before_ns;
+        round->asleep = round->is.state == 'S';
+        if (round->asleep || round->is.state == '?' || round->is.state == 'Z' ||
+            round->cpu_ns - round->armed_ns > QUIESCE_HARD_NS || waited > 50 * QUIESCE_HARD_NS)
+            return;
+        if (waited > QUIESCE_NS)
+            os_sleep_ns(NAP_NS);
+    }
+}
+
+/* Arms the child; again where its answer took so long that the account would say little. Returns
+ * when the request was made that it answered in `*asked_ns`. */
+static enum wait_end arm(struct waiting *w, struct round *round, int64_t *asked_ns)
+{
+    struct cpu_session *s = w->session;
+    w->stage = RUNNER_ARMED;
+    for (w->attempt = 0; w->attempt < ATTEMPTS; w->attempt++) {
+        *asked_ns = os_now_ns();
+        atomic_store(&s->control->bell,
+                     runner_attempt(runner_word(w->sequence, RUNNER_ARM), w->attempt));
+        const enum wait_end end = wait_for(w);
+        if (end != WAIT_SEEN)
+            return end;
+        round->arming_ns = os_now_ns() - *asked_ns;
+        if (round->arming_ns <= ARMING_NS)
+            break;
+    }
+    w->attempt = 0;
+    return WAIT_SEEN;
+}
+
+/* Rings the bell of an armed child and measures. `round` is filled where the end is WAIT_SEEN. */
+static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *round)
+{
+    struct cpu_session *s = w->session;
+    int64_t asked = 0;
+    enum wait_end end = arm(w, round, &asked);
+    if (end != WAIT_SEEN)
+        return end;
+    const int64_t cpu_before = os_process_cpu_ns(s->pid);
+    round->was = watch_status(s);
+    w->stage = RUNNER_DONE;
+    const int64_t before = os_now_ns();
+    w->deadline_ns = before + limit_ns;
+    atomic_store_explicit(&s->control->bell, runner_word(w->sequence, RUNNER_RING),
+                          memory_order_release);
+    end = wait_for(w);
+    const int64_t after = os_now_ns();
+    round->wall_ns = after - before;
+    round->armed_ns = after - asked;
+    if (end == WAIT_SEEN)
+        settle(s, round, cpu_before);
+    return end;
+}
+
+/* Wakes the child and waits until it spins on the bell. The parent sleeps first: the scheduler then
+ * wakes it on a processor that the child does not use. */
+static enum wait_end wake(struct waiting *w, int64_t limit_ns)
+{
+    struct cpu_session *s = w->session;
+    w->sequence = ++s->sequence;
+    w->stage = RUNNER_READY;
+    w->deadline_ns = os_now_ns() + limit_ns + READY_LIMIT_NS;
+    atomic_store(&s->control->sequence, w->sequence);
+    (void)sem_post(&s->control->wake);
+    os_sleep_ns(NAP_NS / 2);
+    return wait_for(w);
+}
+
+/* Is it the same candidate that slept? One that works on between rounds gains time that no clock
+ * sees. */
+static bool was_idle(struct cpu_session *s, struct session_report *report)
+{
+    const int64_t used = os_process_cpu_ns(s->pid) - s->idle_cpu_ns;
+    if (s->idle_cpu_ns < 0 || used < IDLE_NS)
+        return true;
+    report_as(s, report, SESSION_REJECTED, "M8-quiesce",
+              "it used %.1f us of CPU time between two calls, when it should have slept",
+              (double)used / 1e3);
+    return false;
+}
+
+/* CPU time that the clock did not see: beyond the wall time until the acknowledgement, and beyond
+ * what going to sleep costs. Negative where the child did not have the processor all the time. */
+static int64_t work_after_bell(const struct cpu_session *s, const struct round *round)
+{
+    return round->cpu_ns - round->armed_ns - s->park_cpu_ns;
+}
+
+static bool still_works(struct cpu_session *s, const struct round *round,
+                        struct session_report *report)
+{
+    const int64_t excess = work_after_bell(s, round);
+    const int64_t allowed = QUIESCE_NS + round->wall_ns / 50;
+    if (excess <= allowed && round->asleep) {
+        s->strikes = 0;
+        return false;
+    }
+    s->strikes++;
+    const bool certain = !round->asleep || s->strikes >= STRIKES;
+    report_as(s, report, certain ? SESSION_REJECTED : SESSION_NOISY, "M8-quiesce",
+              "it went on working after the bell: %.1f us of CPU time after a run of %.1f us",
+              (double)excess / 1e3, (double)round->wall_ns / 1e3);
+    return true;
+}
+
+/* Was the child, or the parent that watched, off the processor while it mattered? */
+static bool was_disturbed(struct cpu_session *s, const struct round *round,
+                          struct session_report *report)
+{
+    const int64_t involuntary = round->is.involuntary - round->was.involuntary;
+    const int64_t slept = round->is.voluntary - round->was.voluntary;
+    const int64_t gap = -work_after_bell(s, round);
+    if (involuntary > MOST_INVOLUNTARY + round->wall_ns / 100000000) {
+        report_as(s, report, SESSION_NOISY, "switches", "%lld involuntary context switches",
+                  (long long)involuntary);
+        return true;
+    }
+    if (round->arming_ns > ARMING_NS && !s->yields) {
+        report_as(s, report, SESSION_NOISY, "arming", "it took %.1f us to answer before the bell",
+                  (double)round->arming_ns / 1e3);
+        return true;
+    }
+    if (s->threads == 1 && slept <= 1 && gap > QUIESCE_NS + round->wall_ns / 20) {
+        report_as(s, report, SESSION_NOISY, "steal",
+                  "of %.1f us it had the processor for %.1f us only", (double)round->wall_ns / 1e3,
+                  (double)round->cpu_ns / 1e3);
+        return true;
+    }
+    return false;
+}
+
+static bool broke_rules(struct cpu_session *s, const struct round *round,
+                        struct session_report *report)
+{
+    if (atomic_load(&s->control->environment_changed) != 0) {
+        report_as(s, report, SESSION_REJECTED, "M13-fpenv",
+                  "it changed the floating-point environment (rounding, flush-to-zero or masks)");
+        return true;
+    }
+    if (round->is.threads > s->threads) {
+        report_as(s, report, SESSION_REJECTED, "M8-threads", "%lld threads are left, %lld allowed",
+                  (long long)round->is.threads, (long long)s->threads);
+        return true;
+    }
+    return false;
+}
+
+static void judge(struct cpu_session *s, const struct round *round, struct session_report *report)
+{
+    const int64_t work = work_after_bell(s, round), charge = work - CHARGE_NS;
+    const int64_t elapsed = round->wall_ns - s->empty_ns + (charge > 0 ? charge : 0);
+    const int64_t cpu = round->wall_ns + (work < 0 ? work : 0);
+    report->elapsed_ns = elapsed > 0 ? elapsed : 0;
+    report->cpu_ns = cpu > 0 ? cpu : 0;
+    s->idle_cpu_ns = os_process_cpu_ns(s->pid);
+    if (broke_rules(s, round, report) || still_works(s, round, report))
+        return;
+    (void)was_disturbed(s, round, report);
+}
+
+bool cpu_session_run(struct session *session, const struct session_call *calls, size_t count,
+                     bool touch, int64_t limit_ns, struct session_report *report, struct err *err)
+{
+    struct cpu_session *s = (struct cpu_session *)session;
+    struct waiting w = {.session = s};
+    struct round round = {0};
+    if (s->pid == 0)
+        BUG("a run in a session whose child is dead");
+    if (!was_idle(s, report))
+        return true;
+    fill_calls(s, calls, count, touch);
+    enum wait_end end = wake(&w, limit_ns);
+    if (end != WAIT_SEEN)
+        return report_wait(&w, end, limit_ns + READY_LIMIT_NS, "not ready for the bell", report,
+                           err);
+    if (s->before_bell)
+        s->before_bell(s->before_bell_ctx);
+    end = ring(&w, limit_ns, &round);
+    if (end != WAIT_SEEN)
+        return report_wait(&w, end, limit_ns, "still running", report, err);
+    if (launch_ended(s, &w.wait_status))
+        evidence_of_death(s, w.wait_status, report);
+    else
+        judge(s, &round, report);
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Is this round fit to calibrate with: nothing came between? */
+static bool is_clean(const struct round *round)
+{
+    const int64_t parking = round->cpu_ns - round->armed_ns;
+    return round->asleep && round->is.involuntary == round->was.involuntary &&
+           parking > -QUIESCE_NS && parking < QUIESCE_NS && round->wall_ns < 2 * QUIESCE_NS;
+}
+
+/* What a round without a call costs: the median of clean ones. A host too busy to give any gets
+ * zero, and noise is then found in the rounds themselves. */
+static bool calibrate(struct cpu_session *s, struct session_report *report, struct err *err)
+{
+    enum { WARM = 3 };
+    int64_t wall[CALIBRATION_ROUNDS], parking[CALIBRATION_ROUNDS];
+    const int64_t started = os_now_ns();
+    size_t clean = 0;
+    fill_calls(s, NULL, 0, false);
+    for (size_t i = 0; clean < CALIBRATION_ROUNDS; i++) {
+        if (i >= WARM + CALIBRATION_ROUNDS && os_now_ns() - started > CALIBRATION_NS)
+            break;
+        struct waiting w = {.session = s};
+        struct round round = {0};
+        enum wait_end end = wake(&w, START_LIMIT_NS);
+        if (end == WAIT_SEEN)
+            end = ring(&w, START_LIMIT_NS, &round);
+        if (end != WAIT_SEEN)
+            return report_wait(&w, end, START_LIMIT_NS, "no answer to the bell", report, err);
+        if (i < WARM || !is_clean(&round))
+            continue;
+        wall[clean] = round.wall_ns;
+        parking[clean++] = round.cpu_ns - round.armed_ns;
+    }
+    if (clean > 0) {
+        qsort(wall, clean, sizeof *wall, by_value);
+        qsort(parking, clean, sizeof *parking, by_value);
+        s->empty_ns = wall[clean / 2];
+        s->park_cpu_ns = parking[clean / 2];
+    }
+    s->idle_cpu_ns = os_process_cpu_ns(s->pid);
+    return true;
+}
+
+/* The text that the runner left when it refused; no candidate has run yet. */
+static void refused(struct cpu_session *s, struct session_report *report)
+{
+    char why[RUNNER_ERROR_BYTES];
+    memcpy(why, s->control->error, sizeof why);
+    why[sizeof why - 1] = '\0';
+    report_as(s, report, SESSION_REJECTED, "M12-object", "the image cannot be loaded: %s", why);
+}
+
+static bool wait_for_box(struct cpu_session *s, struct session_report *report, struct err *err)
+{
+    const int64_t deadline = os_now_ns() + START_LIMIT_NS;
+    int wait_status = 0;
+    for (;;) {
+        const uint32_t phase = atomic_load(&s->control->phase);
+        if (phase == RUNNER_IDLE)
+            return true;
+        if (phase == RUNNER_REFUSED) {
+            refused(s, report);
+            return true;
+        }
+        if (phase == RUNNER_FAILED) {
+            s->control->error[RUNNER_ERROR_BYTES - 1] = '\0';
+            return err_set(err, ERR_UNSUPPORTED, "no box for candidates on this host: %s",
+                           s->control->error);
+        }
+        if (launch_ended(s, &wait_status) && atomic_load(&s->control->phase) == phase)
+            return err_set(err, ERR_IO, "'%s' ended before it was ready (status %d)",
+                           cpu_state_of(s->base.target)->runner, wait_status);
+        if (os_now_ns() > deadline)
+            return err_set(err, ERR_IO, "'%s' does not become ready",
+                           cpu_state_of(s->base.target)->runner);
+        os_sleep_ns(NAP_NS);
+    }
+}
+
+/* The session dies with the failure: its evidence moves to the target. */
+static void keep_start_evidence(struct cpu_session *s, struct session_report *report)
+{
+    struct cpu_state *state = cpu_state_of(s->base.target);
+    (void)snprintf(state->start_evidence, sizeof state->start_evidence, "%s", report->evidence);
+    report->evidence = state->start_evidence;
+}
+
+bool cpu_session_start(struct session *session, const struct session_opts *opts,
+                       struct session_report *report, struct err *err)
+{
+    struct cpu_session *s = (struct cpu_session *)session;
+    s->status_fd = -1;
+    s->idle_cpu_ns = -1;
+    s->before_bell = opts->before_bell;
+    s->before_bell_ctx = opts->before_bell_ctx;
+    bool done = launch(s, opts, err) && wait_for_box(s, report, err);
+    if (done && report->status == SESSION_OK) {
+        for (size_t i = 0; i < s->buffer_count; i++)
+            s->buffers[i].child_address = s->control->buffer_address[i];
+        done = calibrate(s, report, err);
+    }
+    if (!done || report->status != SESSION_OK) {
+        if (done)
+            keep_start_evidence(s, report);
+        launch_release(s);
+    }
+    return done;
+}
+
+static bool signal_child(struct cpu_session *s, int number, struct err *err)
+{
+    int wait_status = 0;
+    if (s->pid == 0)
+        return true;
+    if (kill(s->pid, number) != 0)
+        return err_set(err, ERR_IO, "cannot signal the child");
+    if (number != SIGSTOP)
+        return true;
+    if (waitpid(s->pid, &wait_status, WUNTRACED) == s->pid && !WIFSTOPPED(wait_status))
+        s->pid = 0; /* it died instead: nothing changes any more either */
+    return true;
+}
+
+bool cpu_session_freeze(struct session *session, struct err *err)
+{
+    return signal_child((struct cpu_session *)session, SIGSTOP, err);
+}
+
+bool cpu_session_thaw(struct session *session, struct err *err)
+{
+    struct cpu_session *s = (struct cpu_session *)session;
+    return signal_child(s, SIGCONT, err);
+}
+
+void cpu_session_stop(struct session *session)
+{
+    launch_release((struct cpu_session *)session);
+}

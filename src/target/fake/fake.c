@@ -1,0 +1,368 @@
+/*
+ * The fake target: scripted and deterministic, for tests of whoever uses a target without a
+ * compiler.
+ *
+ * Building looks for markers in the source, anywhere in it:
+ *   fake: build-failed          a compiler error
+ *   fake: build-timeout         a compiler that hangs
+ *   fake: reject MECHANISM      refused by the named mechanism
+ * and otherwise gives an image. The code id is that of the source and the type.
+ *
+ * Running a call takes 1 ms unless the source says otherwise, and writes right outputs: the entry
+ * point is one of three kernels known here, by the task's entry name, whose arguments are inputs x
+ * and outputs y of the element type (float or double) and the one axis n:
+ *   copy    y[i] = x[i]
+ *   scale2  y[i] = 2 x[i]
+ *   sum     y[0] = x[0] + ... + x[n-1]
+ * Another entry writes nothing. Markers:
+ *   fake: time=1234us           what a call takes (ns, us or ms)
+ *   fake: wrong                 the first output element is off by one
+ *   fake: nothing               nothing is written
+ *   fake: crash, fake: hang     the call ends so
+ *   fake: cheat MECHANISM       the session reports that mechanism
+ *   fake: noisy                 every second run is reported as disturbed
+ * No process is started; buffers are ordinary memory of this process.
+ */
+#include "target/driver.h"
+
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const default_flags[] = {"-O3"};
+enum { DEFAULT_CALL_NS = 1000000, MECHANISM_BYTES = 32 };
+static const char magic[] = "kope-fake";
+
+enum fake_kernel { FAKE_OTHER, FAKE_COPY, FAKE_SCALE2, FAKE_SUM };
+
+struct fake_state {
+    int unused; /* the registry wants a state */
+};
+
+/* What the build leaves and the session reads. */
+struct fake_image {
+    char magic[sizeof magic];
+    enum fake_kernel kernel;
+    bool is_double;
+    bool wrong, nothing, crash, hang, noisy;
+    int64_t call_ns;
+    char cheat[MECHANISM_BYTES];
+};
+
+struct fake_session {
+    struct session base; /* first */
+    struct fake_image image;
+    struct session_buffer buffers[SESSION_MAX_BUFFERS];
+    size_t buffer_count;
+    int64_t n;
+    int64_t runs;
+    bool dead;
+    void (*before_bell)(void *ctx);
+    void *before_bell_ctx;
+};
+
+static bool fake_open(struct target *target, struct err *err)
+{
+    (void)err;
+    struct target_features *f = &target->features;
+    f->cpu = "a machine of the imagination";
+    f->arch = "fake";
+    f->isa = "avx2,fma";
+    f->os = "none";
+    f->cores = 4;
+    f->vector_bytes = 32;
+    f->cache_bytes[0] = 32 * 1024;
+    f->cache_bytes[1] = 512 * 1024;
+    f->cache_bytes[2] = 16 * 1024 * 1024;
+    f->compilers[0] = (struct target_compiler){.name = "fakecc-1",
+                                               .family = "gcc",
+                                               .version = "1.0.0",
+                                               .path = "/nowhere/fakecc",
+                                               .has_openmp_simd = true};
+    f->compiler_count = 1;
+    f->id = hash_content(magic, sizeof magic);
+    return true;
+}
+
+static bool fake_probe(struct target *target, bool fresh, struct err *err)
+{
+    (void)fresh;
+    (void)err;
+    static const double bandwidth[] = {200, 100, 50, 20};
+    struct target_features *f = &target->features;
+    f->peak_gflops_f32 = 64;
+    f->peak_gflops_f64 = 32;
+    for (size_t i = 0; i < sizeof bandwidth / sizeof *bandwidth; i++)
+        f->bandwidth_gbs[i] = bandwidth[i];
+    f->copy_gbs = 10;
+    f->doorbell_ns = 400;
+    f->measured_wall_ns = 1;
+    return true;
+}
+
+static void fake_default_build(const struct target *target, const char **compiler,
+                               const char *const **flags, size_t *flag_count)
+{
+    *compiler = target->features.compilers[0].name;
+    *flags = default_flags;
+    *flag_count = sizeof default_flags / sizeof *default_flags;
+}
+
+static bool fake_flag_allowed(const struct target *target, const char *compiler, const char *flag,
+                              const char **why_not)
+{
+    if (compiler && !str_equal(compiler, target->features.compilers[0].name)) {
+        *why_not = "there is no such compiler on this target";
+        return false;
+    }
+    if (str_starts_with(flag, "-O") || str_starts_with(flag, "-f"))
+        return true;
+    *why_not = "it is not an optimization flag that candidates may set";
+    return false;
+}
+
+static bool has_marker(const char *source, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = source; (at = strstr(at, "fake: ")); at++) {
+        const char *word = at + strlen("fake: ");
+        if (strncmp(word, name, length) == 0 && !isalnum((unsigned char)word[length]) &&
+            word[length] != '-')
+            return true;
+    }
+    return false;
+}
+
+/* The word after a marker that ends in a blank or '='; false where there is none. */
+static bool marker_value(const char *source, const char *name, char *out, size_t room)
+{
+    const char *at = strstr(source, name);
+    if (!at)
+        return false;
+    at += strlen(name);
+    size_t length = 0;
+    while (length + 1 < room && (isalnum((unsigned char)at[length]) || at[length] == '-'))
+        length++;
+    memcpy(out, at, length);
+    out[length] = '\0';
+    return length > 0;
+}
+
+static int64_t call_time(const char *source)
+{
+    static const struct {
+        const char *unit;
+        int64_t ns;
+    } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}};
+    char word[MECHANISM_BYTES];
+    char *unit = NULL;
+    if (!marker_value(source, "fake: time=", word, sizeof word))
+        return DEFAULT_CALL_NS;
+    const int64_t value = strtoll(word, &unit, 10);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (str_equal(unit, units[i].unit))
+            return value * units[i].ns;
+    }
+    return DEFAULT_CALL_NS;
+}
+
+static enum fake_kernel kernel_named(const char *entry)
+{
+    return str_equal(entry, "copy")     ? FAKE_COPY
+           : str_equal(entry, "scale2") ? FAKE_SCALE2
+           : str_equal(entry, "sum")    ? FAKE_SUM
+                                        : FAKE_OTHER;
+}
+
+static struct fake_image *make_image(const struct build_request *request, struct arena *arena)
+{
+    const char *source = request->candidate->source;
+    struct fake_image *image = arena_alloc(arena, sizeof *image);
+    memcpy(image->magic, magic, sizeof magic);
+    image->kernel = kernel_named(request->task->entry);
+    image->is_double = str_equal(request->real_name, "double");
+    image->wrong = has_marker(source, "wrong");
+    image->nothing = has_marker(source, "nothing");
+    image->crash = has_marker(source, "crash");
+    image->hang = has_marker(source, "hang");
+    image->noisy = has_marker(source, "noisy");
+    image->call_ns = call_time(source);
+    (void)marker_value(source, "fake: cheat ", image->cheat, sizeof image->cheat);
+    return image;
+}
+
+static bool fails(const struct target *target, const struct build_request *request,
+                  struct arena *arena, struct build_result *out)
+{
+    char mechanism[MECHANISM_BYTES];
+    const char *source = request->candidate->source;
+    const char *why = "";
+    for (size_t i = 0; i < request->candidate->flag_count; i++) {
+        const char *flag = request->candidate->flags[i];
+        if (fake_flag_allowed(target, request->candidate->compiler, flag, &why))
+            continue;
+        out->status = BUILD_REJECTED;
+        out->mechanism = "flags";
+        out->evidence = arena_printf(arena, "flag '%s' is refused: %s", flag, why);
+        return true;
+    }
+    if (has_marker(source, "build-failed")) {
+        out->status = BUILD_FAILED;
+        out->mechanism = "compiler";
+        out->evidence = "candidate.c:1:1: error: as the script wants";
+        out->diagnostics = out->evidence;
+    } else if (has_marker(source, "build-timeout")) {
+        out->status = BUILD_TIMED_OUT;
+        out->mechanism = "compiler";
+        out->evidence = "not done after 60 s";
+    } else if (marker_value(source, "fake: reject ", mechanism, sizeof mechanism)) {
+        out->status = BUILD_REJECTED;
+        out->mechanism = arena_strdup(arena, mechanism);
+        out->evidence = "as the script wants";
+    }
+    return out->status != BUILD_OK;
+}
+
+static bool fake_build(struct target *target, const struct build_request *request,
+                       struct arena *arena, struct build_result *out, struct err *err)
+{
+    (void)err;
+    struct build_result result = {.status = BUILD_OK,
+                                  .mechanism = "",
+                                  .evidence = "",
+                                  .diagnostics = "",
+                                  .build_ns = 1000000};
+    if (!fails(target, request, arena, &result)) {
+        const char *parts[] = {request->candidate->source, request->real_name};
+        result.image = make_image(request, arena);
+        result.image_bytes = sizeof(struct fake_image);
+        result.code_id = hash_strings(parts, sizeof parts / sizeof *parts);
+    }
+    *out = result;
+    return true;
+}
+
+static void report_as(struct fake_session *s, struct session_report *report,
+                      enum session_status status, const char *mechanism, const char *evidence)
+{
+    report->status = status;
+    report->mechanism = mechanism;
+    report->evidence = evidence;
+    s->dead = status != SESSION_OK && status != SESSION_NOISY;
+}
+
+static bool fake_start(struct session *session, const struct session_opts *opts,
+                       struct session_report *report, struct err *err)
+{
+    (void)err;
+    struct fake_session *s = (struct fake_session *)session;
+    if (opts->image_bytes != sizeof s->image || memcmp(opts->image, magic, sizeof magic) != 0) {
+        report_as(s, report, SESSION_REJECTED, "M12-object", "the image cannot be loaded");
+        return true;
+    }
+    memcpy(&s->image, opts->image, sizeof s->image);
+    s->buffer_count = opts->buffer_count;
+    s->n = opts->int_count > 0 ? opts->ints[opts->int_count - 1] : 0;
+    s->before_bell = opts->before_bell;
+    s->before_bell_ctx = opts->before_bell_ctx;
+    for (size_t i = 0; i < opts->buffer_count; i++) {
+        const size_t bytes = opts->buffers[i].bytes ? opts->buffers[i].bytes : 1;
+        opts->buffers[i].host = arena_alloc(&s->base.arena, bytes);
+        s->buffers[i] = opts->buffers[i];
+    }
+    return true;
+}
+
+static double load(const struct fake_session *s, const char *at, int64_t i)
+{
+    double wide = 0;
+    float narrow = 0;
+    if (s->image.is_double)
+        memcpy(&wide, at + (size_t)i * sizeof wide, sizeof wide);
+    else
+        memcpy(&narrow, at + (size_t)i * sizeof narrow, sizeof narrow);
+    return s->image.is_double ? wide : (double)narrow;
+}
+
+static void store(const struct fake_session *s, char *at, int64_t i, double value)
+{
+    const float narrow = (float)value;
+    if (s->image.is_double)
+        memcpy(at + (size_t)i * sizeof value, &value, sizeof value);
+    else
+        memcpy(at + (size_t)i * sizeof narrow, &narrow, sizeof narrow);
+}
+
+/* As plain code in the type would: each sum is rounded to it. */
+static void compute(const struct fake_session *s, const char *x, char *y)
+{
+    if (s->image.kernel == FAKE_SUM) {
+        store(s, y, 0, 0);
+        for (int64_t i = 0; i < s->n; i++)
+            store(s, y, 0, load(s, y, 0) + load(s, x, i));
+    } else {
+        const double factor = s->image.kernel == FAKE_SCALE2 ? 2 : 1;
+        for (int64_t i = 0; i < s->n; i++)
+            store(s, y, i, factor * load(s, x, i));
+    }
+    if (s->image.wrong)
+        store(s, y, 0, load(s, y, 0) + 1);
+}
+
+static void call(struct fake_session *s, const struct session_call *at)
+{
+    if (s->image.nothing || s->image.kernel == FAKE_OTHER || s->buffer_count < 2)
+        return;
+    compute(s, (const char *)s->buffers[0].host + at->offsets[0],
+            (char *)s->buffers[1].host + at->offsets[1]);
+}
+
+static bool fake_run(struct session *session, const struct session_call *calls, size_t count,
+                     bool touch, int64_t limit_ns, struct session_report *report, struct err *err)
+{
+    (void)touch;
+    (void)err;
+    struct fake_session *s = (struct fake_session *)session;
+    if (s->dead)
+        BUG("a run in a session whose child is dead");
+    if (s->before_bell)
+        s->before_bell(s->before_bell_ctx);
+    report->elapsed_ns = report->cpu_ns = (int64_t)count * s->image.call_ns;
+    s->runs++;
+    if (s->image.cheat[0])
+        report_as(s, report, SESSION_REJECTED, s->image.cheat, "as the script wants");
+    else if (s->image.crash && count > 0)
+        report_as(s, report, SESSION_CRASHED, "signal", "read address 0x0: a null pointer");
+    else if (count > 0 && (s->image.hang || report->elapsed_ns > limit_ns))
+        report_as(s, report, SESSION_TIMED_OUT, "limit", "still running at the limit, killed");
+    else if (s->image.noisy && s->runs % 2 == 1)
+        report_as(s, report, SESSION_NOISY, "switches", "as the script wants");
+    if (s->dead)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        call(s, &calls[i]);
+    return true;
+}
+
+static void fake_stop(struct session *session)
+{
+    (void)session; /* everything is in its arena */
+}
+
+const struct target_driver target_fake = {
+    .version = TARGET_DRIVER_VERSION,
+    .name = "fake",
+    .summary = "scripted and deterministic, for tests",
+    .state_bytes = sizeof(struct fake_state),
+    .session_bytes = sizeof(struct fake_session),
+    .open = fake_open,
+    .probe = fake_probe,
+    .default_build = fake_default_build,
+    .flag_allowed = fake_flag_allowed,
+    .build = fake_build,
+    .start = fake_start,
+    .run = fake_run,
+    .stop = fake_stop,
+};

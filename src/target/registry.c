@@ -1,0 +1,151 @@
+#include "target/driver.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+
+static const struct target_driver *const drivers[] = {&target_cpu, &target_fake};
+enum { DRIVER_COUNT = sizeof drivers / sizeof *drivers };
+
+size_t target_list(struct target_info *out, size_t capacity)
+{
+    for (size_t i = 0; i < DRIVER_COUNT && i < capacity; i++)
+        out[i] = (struct target_info){.name = drivers[i]->name, .summary = drivers[i]->summary};
+    return DRIVER_COUNT;
+}
+
+static const struct target_driver *find_driver(const char *name, struct err *err)
+{
+    const char *names[DRIVER_COUNT];
+    for (size_t i = 0; i < DRIVER_COUNT; i++) {
+        if (str_equal(drivers[i]->name, name))
+            return drivers[i];
+        names[i] = drivers[i]->name;
+    }
+    (void)err_set(err, ERR_NOT_FOUND, "there is no target '%s'", name);
+    const char *nearest = str_nearest(name, names, DRIVER_COUNT);
+    (void)err_hint(err, nearest ? "did you mean '%s'" : "there is '%s'",
+                   nearest ? nearest : names[0]);
+    return NULL;
+}
+
+bool target_open(const char *name, const char *cache_dir, struct target **out, struct err *err)
+{
+    const struct target_driver *driver = find_driver(name, err);
+    if (!driver)
+        return false;
+    struct target *target = calloc(1, sizeof *target);
+    void *state = calloc(1, driver->state_bytes);
+    if (!target || !state)
+        BUG("out of memory");
+    target->driver = driver;
+    target->state = state;
+    target->features.name = driver->name;
+    target->cache_dir = cache_dir ? arena_strdup(&target->arena, cache_dir) : NULL;
+    if (!driver->open(target, err)) {
+        target_close(&target);
+        return err_within(err, "opening target '%s'", name);
+    }
+    *out = target;
+    return true;
+}
+
+void target_close(struct target **target)
+{
+    struct target *t = *target;
+    if (!t)
+        return;
+    if (t->driver->close)
+        t->driver->close(t);
+    arena_free(&t->arena);
+    free(t->state);
+    free(t);
+    *target = NULL;
+}
+
+bool target_probe(struct target *target, bool fresh, struct err *err)
+{
+    return !target->driver->probe || target->driver->probe(target, fresh, err);
+}
+
+const struct target_features *target_features(const struct target *target)
+{
+    return &target->features;
+}
+
+void target_default_build(const struct target *target, const char **compiler,
+                          const char *const **flags, size_t *flag_count)
+{
+    target->driver->default_build(target, compiler, flags, flag_count);
+}
+
+bool target_flag_allowed(const struct target *target, const char *compiler, const char *flag,
+                         const char **why_not)
+{
+    return target->driver->flag_allowed(target, compiler, flag, why_not);
+}
+
+bool target_build(struct target *target, const struct build_request *request, struct arena *arena,
+                  struct build_result *out, struct err *err)
+{
+    return target->driver->build(target, request, arena, out, err);
+}
+
+bool session_start(struct target *target, const struct session_opts *opts, struct session **out,
+                   struct session_report *report, struct err *err)
+{
+    if (opts->buffer_count > SESSION_MAX_BUFFERS)
+        BUG("%zu buffers in a session", opts->buffer_count);
+    struct session *session = calloc(1, target->driver->session_bytes);
+    if (!session)
+        BUG("out of memory");
+    session->target = target;
+    *report = (struct session_report){.status = SESSION_OK, .mechanism = "", .evidence = ""};
+    const bool done = target->driver->start(session, opts, report, err);
+    if (!done || report->status != SESSION_OK) {
+        arena_free(&session->arena);
+        free(session);
+        *out = NULL;
+        return done;
+    }
+    *out = session;
+    return true;
+}
+
+bool session_run(struct session *session, const struct session_call *calls, size_t count,
+                 bool touch, int64_t limit_ns, struct session_report *report, struct err *err)
+{
+    if (count > SESSION_MAX_CALLS)
+        BUG("%zu calls in one run", count);
+    *report = (struct session_report){.status = SESSION_OK, .mechanism = "", .evidence = ""};
+    return session->target->driver->run(session, calls, count, touch, limit_ns, report, err);
+}
+
+bool session_freeze(struct session *session, struct err *err)
+{
+    const struct target_driver *driver = session->target->driver;
+    return !driver->freeze || driver->freeze(session, err);
+}
+
+bool session_thaw(struct session *session, struct err *err)
+{
+    const struct target_driver *driver = session->target->driver;
+    return !driver->thaw || driver->thaw(session, err);
+}
+
+void session_stop(struct session **session)
+{
+    struct session *s = *session;
+    if (!s)
+        return;
+    s->target->driver->stop(s);
+    arena_free(&s->arena);
+    free(s);
+    *session = NULL;
+}
+
+const char *target_missing_layers(const struct target *target)
+{
+    const struct target_driver *driver = target->driver;
+    return driver->missing_layers ? driver->missing_layers(target) : "";
+}

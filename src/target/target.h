@@ -1,0 +1,195 @@
+/*
+ * Targets: where candidates are built and run. The gate speaks to a target only through this
+ * header.
+ *
+ * A target finds its compilers, measures itself once (the fingerprint), builds an image from
+ * sources under the gate's rules, and runs an image in a *session*: a boxed child (src/runner) that
+ * holds nothing but the image and shared buffers, driven by a doorbell. The parent owns data, clock
+ * and comparison. Backends are constants of `struct target_driver` (driver.h), listed in
+ * registry.c. Threads: a target and its sessions belong to one thread; several targets may be open.
+ */
+#ifndef KOPE_TARGET_TARGET_H
+#define KOPE_TARGET_TARGET_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "task/candidate.h"
+#include "task/task.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TARGET_MAX_COMPILERS = 16,
+    TARGET_MAX_CACHES = 4,
+    SESSION_MAX_BUFFERS = 16,
+    SESSION_MAX_CALLS = 256
+};
+
+struct target;  /* opaque */
+struct session; /* opaque */
+
+struct target_compiler {
+    const char *name;    /* "gcc-12": unique on the target */
+    const char *family;  /* "gcc" or "clang" */
+    const char *version; /* "12.2.0" */
+    const char *path;
+    bool has_polly;       /* clang: "-mllvm -polly" works; gcc: false */
+    bool polly_is_plugin; /* not built in: the target loads it by itself */
+    bool has_graphite;    /* gcc: -floop-nest-optimize works */
+    bool has_openmp_simd;
+};
+
+/* What is known of the machine, measured. 0 or "" where unknown. */
+struct target_features {
+    const char *name; /* driver: "cpu" */
+    const char *cpu;  /* model name */
+    const char *arch; /* "x86_64" */
+    const char *isa;  /* sorted, comma separated: "avx2,avx512f,fma" */
+    const char *os;
+    int64_t cores;
+    int64_t vector_bytes;                        /* widest SIMD register that candidates may use */
+    int64_t cache_bytes[TARGET_MAX_CACHES];      /* L1d, L2, L3 */
+    double peak_gflops_f32, peak_gflops_f64;     /* one core, measured */
+    double bandwidth_gbs[TARGET_MAX_CACHES + 1]; /* read, one core: L1, L2, L3, memory at index 3 */
+    double copy_gbs;                             /* memory copy, one core */
+    double doorbell_ns;                          /* median round trip of an empty call */
+    int64_t measured_wall_ns;
+    struct target_compiler compilers[TARGET_MAX_COMPILERS];
+    size_t compiler_count;
+    struct hash_id id; /* of what identifies the machine: cpu, isa, caches, compilers; not of the
+                          measured rates */
+};
+
+struct target_info {
+    const char *name, *summary;
+};
+size_t target_list(struct target_info *out, size_t capacity);
+
+/* `cache_dir` keeps the measured fingerprint between runs; NULL: nothing is kept. Opening is cheap;
+ * rates are measured by target_probe or read from the kept fingerprint. */
+bool target_open(const char *name, const char *cache_dir, struct target **out, struct err *err);
+void target_close(struct target **target);
+
+/* Measures the machine (about 3 s on cpu) unless a kept fingerprint of the same id is there and not
+ * `fresh`. */
+bool target_probe(struct target *target, bool fresh, struct err *err);
+
+/* Valid until target_close; rates are 0 before target_probe. */
+const struct target_features *target_features(const struct target *target);
+
+/* The baseline's own compiler and flags: gcc -O3 -march=native. */
+void target_default_build(const struct target *target, const char **compiler,
+                          const char *const **flags, size_t *flag_count);
+
+/* Is this flag in the allowed set of this compiler; the reason where not. */
+bool target_flag_allowed(const struct target *target, const char *compiler, const char *flag,
+                         const char **why_not);
+
+struct build_request {
+    const struct task *task;
+    const struct candidate *candidate;
+    const char *real_name; /* C type for `real`: "float", "double" */
+    bool is_trusted;       /* the reference: object rules are still checked, source rules not */
+};
+
+enum build_status { BUILD_OK, BUILD_FAILED, BUILD_REJECTED, BUILD_TIMED_OUT };
+
+struct build_result {
+    enum build_status status;
+    const char *mechanism; /* where not OK: "compiler", "flags", "M12-object", ... */
+    const char *evidence;
+    const char *diagnostics; /* compiler output, capped */
+    const void *image;       /* what a session loads; memory of the arena */
+    size_t image_bytes;
+    struct hash_id code_id; /* of the normalised machine code: relocations and padding removed */
+    const char *disassembly_path; /* NULL unless kept */
+    int64_t build_ns;
+};
+
+/* Compiles with -c in a confined compiler process, adds the calling stub, links, checks the object.
+ * A candidate that fails is a result; false is for a host that cannot build at all. */
+bool target_build(struct target *target, const struct build_request *request, struct arena *arena,
+                  struct build_result *out, struct err *err);
+
+/* Buffers of a session. Each has `bytes` of room between two guards that nothing may touch; the
+ * parent maps it at `host`. A read-only buffer cannot be written by the child, nor made writable.
+ */
+struct session_buffer {
+    const char *label; /* for evidence: the argument's name; NULL: "buffer 2" */
+    size_t bytes;      /* session_start rounds it up to whole pages: the guard begins there */
+    bool writable;     /* by the child */
+    void *host;        /* set by session_start */
+};
+
+struct session_opts {
+    const void *image;
+    size_t image_bytes;
+    struct session_buffer *buffers; /* in order of the task's arguments */
+    size_t buffer_count;
+    const int64_t *
+        ints; /* the integer values of the call: integer attributes then axes, in signature order */
+    size_t int_count;
+    const double *reals; /* real attributes in order */
+    size_t real_count;
+    int64_t threads;           /* that the child may have; 1 */
+    size_t memory_limit_bytes; /* beyond buffers; 0: 1 GiB */
+    int cpu;                   /* pinned to; -1: the target's choice, away from the parent's */
+    /* Called by session_run when the child is ready, just before the clock starts; NULL: nothing.
+     * What is written into the buffers here (poison in a few outputs, a changed element of an
+     * input) a child that ran ahead while it should have waited cannot have seen. */
+    void (*before_bell)(void *ctx);
+    void *before_bell_ctx;
+};
+
+/* One call of the entry point: the offset in each buffer where its argument begins. */
+struct session_call {
+    size_t offsets[SESSION_MAX_BUFFERS];
+};
+
+enum session_status {
+    SESSION_OK,
+    SESSION_CRASHED,   /* a signal, or it left */
+    SESSION_TIMED_OUT, /* killed at the limit */
+    SESSION_REJECTED,  /* a rule was broken: seccomp kill, CPU time that does not agree, changed FP
+                          environment, threads left */
+    SESSION_NOISY, /* the measurement was disturbed (involuntary switches, steal, faults); may be
+                      tried again */
+};
+
+struct session_report {
+    enum session_status status;
+    int64_t elapsed_ns;    /* request to acknowledgement, parent's clock, less an empty call */
+    int64_t cpu_ns;        /* CPU time of the child in that time */
+    const char *mechanism; /* where not OK */
+    const char *evidence;  /* "wrote 4 bytes past the end of 'y'": memory of the session; of the
+                              target, until its next session, where session_start found it */
+};
+
+/* Starts the boxed child: box first, then the image is loaded. A candidate whose image cannot be
+ * loaded is a report; false is for a host that cannot run at all. On a status other than OK there
+ * is no session. */
+bool session_start(struct target *target, const struct session_opts *opts, struct session **out,
+                   struct session_report *report, struct err *err);
+
+/* Rings the bell for `count` calls in turn and waits for the end, at most `limit_ns`. `touch` lets
+ * the child read the buffers of the calls before the clock starts, so that caches and TLB are warm.
+ * After anything but SESSION_OK or SESSION_NOISY the child is dead. */
+bool session_run(struct session *session, const struct session_call *calls, size_t count,
+                 bool touch, int64_t limit_ns, struct session_report *report, struct err *err);
+
+/* Stops the child's threads (SIGSTOP and wait) so that nothing changes any more; and lets it go on.
+ */
+bool session_freeze(struct session *session, struct err *err);
+bool session_thaw(struct session *session, struct err *err);
+
+/* Kills the child's whole group and unmaps the buffers. */
+void session_stop(struct session **session);
+
+/* Sandbox layers that this host lacks, "" where complete: for the verdict's record and kope doctor.
+ */
+const char *target_missing_layers(const struct target *target);
+
+#endif

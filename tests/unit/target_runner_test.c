@@ -1,0 +1,462 @@
+/*
+ * The box and the doorbell: what a hostile or broken kernel does in a session, and what the session
+ * says about it. The kernels are compiled by the cpu target as candidates are.
+ */
+#include "os/os.h"
+#include "runner/protocol.h"
+#include "target/cpu/cpu.h"
+#include "target/target.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { ELEMENTS = 1024, BYTES = ELEMENTS * sizeof(float), PATIENCE = 400 };
+#define LIMIT_NS INT64_C(5000000000)
+
+/* void k(const real *x, real *y, int64_t *z, int64_t n) */
+static const char task_text[] = "name: k\n"
+                                "family: elementwise\n"
+                                "dtype: float32\n"
+                                "axes: [n]\n"
+                                "args:\n"
+                                "  - {name: x, role: in, shape: [n]}\n"
+                                "  - {name: y, role: out, shape: [n]}\n"
+                                "  - {name: z, role: inout, dtype: int64, shape: [n]}\n"
+                                "cases:\n"
+                                "  - {n: 1024}\n"
+                                "held_out:\n"
+                                "  - {n: 57}\n";
+
+#define KERNEL(body)                                                                               \
+    "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\n#include <immintrin.h>\n"      \
+    "void k(const real *x, real *y, int64_t *z, int64_t n)\n{\n"                                   \
+    "    (void)x, (void)y, (void)z, (void)n;\n" body "\n}\n"
+
+struct fixture {
+    struct target *target;
+    const struct task *task;
+    struct arena arena;
+    struct session *session;
+    struct session_buffer buffers[3];
+    struct session_report report;
+    struct err err;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    if (!target_open("cpu", NULL, &f.target, &f.err)) {
+        print_error("%s (%s)\n", f.err.message, f.err.hint);
+        return -1;
+    }
+    static const char reference[] = KERNEL("");
+    if (!task_parse(task_text, strlen(task_text), reference, "", &f.arena, &f.task, &f.err)) {
+        print_error("%s (%s)\n", f.err.message, f.err.hint);
+        return -1;
+    }
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    target_close(&f->target);
+    arena_free(&f->arena);
+    return 0;
+}
+
+static int after_each(void **state)
+{
+    struct fixture *f = *state;
+    session_stop(&f->session);
+    return 0;
+}
+
+static struct build_result build(struct fixture *f, const char *source, bool trusted)
+{
+    static const char *const flags[] = {"-O1", "-march=native"};
+    struct candidate candidate = {.source = source, .flag_count = 2};
+    struct build_result result;
+    candidate.flags[0] = flags[0];
+    candidate.flags[1] = flags[1];
+    const struct build_request request = {
+        .task = f->task, .candidate = &candidate, .real_name = "float", .is_trusted = trusted};
+    if (!target_build(f->target, &request, &f->arena, &result, &f->err))
+        fail_msg("%s", f->err.message);
+    return result;
+}
+
+static void start_with(struct fixture *f, const struct build_result *built, size_t memory,
+                       void (*before_bell)(void *), void *ctx)
+{
+    static const int64_t n = ELEMENTS;
+    f->buffers[0] = (struct session_buffer){.label = "x", .bytes = BYTES};
+    f->buffers[1] = (struct session_buffer){.label = "y", .bytes = BYTES, .writable = true};
+    f->buffers[2] = (struct session_buffer){.bytes = 2 * BYTES, .writable = true};
+    const struct session_opts opts = {.image = built->image,
+                                      .image_bytes = built->image_bytes,
+                                      .buffers = f->buffers,
+                                      .buffer_count = 3,
+                                      .ints = &n,
+                                      .int_count = 1,
+                                      .memory_limit_bytes = memory,
+                                      .before_bell = before_bell,
+                                      .before_bell_ctx = ctx,
+                                      .cpu = -1};
+    if (!session_start(f->target, &opts, &f->session, &f->report, &f->err))
+        fail_msg("%s (%s)", f->err.message, f->err.hint);
+    assert_int_equal(f->report.status, SESSION_OK);
+    assert_non_null(f->session);
+}
+
+/* Builds as a trusted source, so that only the box stands in the way, and starts. */
+static void start(struct fixture *f, const char *source)
+{
+    const struct build_result built = build(f, source, true);
+    if (built.status != BUILD_OK)
+        fail_msg("%s: %s\n%s", built.mechanism, built.evidence, built.diagnostics);
+    start_with(f, &built, 0, NULL, NULL);
+}
+
+/* Until the host lets a run through undisturbed. */
+static void run(struct fixture *f, int64_t limit_ns)
+{
+    const struct session_call call = {{0}};
+    for (int i = 0; i < PATIENCE; i++) {
+        if (!session_run(f->session, &call, 1, true, limit_ns, &f->report, &f->err))
+            fail_msg("%s", f->err.message);
+        if (f->report.status != SESSION_NOISY)
+            return;
+    }
+    print_message("the host is too noisy for this test\n");
+    skip();
+}
+
+static void assert_report(const struct fixture *f, enum session_status status,
+                          const char *mechanism, const char *evidence)
+{
+    if (f->report.status != status || strcmp(f->report.mechanism, mechanism) != 0 ||
+        !strstr(f->report.evidence, evidence))
+        fail_msg("status %d [%s] %s", (int)f->report.status, f->report.mechanism,
+                 f->report.evidence);
+}
+
+static void session_run__good_kernel__writes_and_is_timed(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("for (int64_t i = 0; i < n; i++) y[i] = 2 * x[i];"));
+    float *x = f->buffers[0].host;
+    const float *y = f->buffers[1].host;
+    for (int i = 0; i < ELEMENTS; i++)
+        x[i] = (float)i;
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_OK, "", "");
+    for (int i = 0; i < ELEMENTS; i++)
+        assert_true(y[i] == 2 * x[i]);
+    assert_in_range(f->report.elapsed_ns, 0, 1000000);
+}
+
+static void session_run__empty_kernel__takes_no_time(void **state)
+{
+    struct fixture *f = *state;
+    int64_t best = INT64_MAX;
+    start(f, KERNEL(""));
+    for (int i = 0; i < 10; i++) {
+        run(f, LIMIT_NS);
+        best = f->report.elapsed_ns < best ? f->report.elapsed_ns : best;
+    }
+    assert_in_range(best, 0, 2000);
+}
+
+static void session_run__many_calls__each_at_its_offsets(void **state)
+{
+    enum { CALLS = 64, BLOCK = 16 };
+    struct fixture *f = *state;
+    struct session_call calls[CALLS];
+    start(f, KERNEL("y[0] = x[0]; y[1] = (float)n;"));
+    float *x = f->buffers[0].host;
+    const float *y = f->buffers[1].host;
+    for (size_t i = 0; i < CALLS; i++) {
+        x[i * BLOCK] = (float)i;
+        calls[i] = (struct session_call){
+            {i * BLOCK * sizeof(float), (CALLS - 1 - i) * BLOCK * sizeof(float)}};
+    }
+    assert_true(session_run(f->session, calls, CALLS, false, LIMIT_NS, &f->report, &f->err));
+    for (size_t i = 0; i < CALLS; i++) {
+        assert_true(y[(CALLS - 1 - i) * BLOCK] == (float)i);
+        assert_true(y[(CALLS - 1 - i) * BLOCK + 1] == (float)ELEMENTS);
+    }
+}
+
+static void session_run__libm_and_malloc__work(void **state)
+{
+    struct fixture *f = *state;
+    start(f, "#include <math.h>\n" KERNEL("float *t = malloc(4096 * 1024); memset(t, 0, 4096);\n"
+                                          "t[0] = expf(x[0]); y[0] = t[0] + sinf(x[1]); free(t);\n"
+                                          "t = aligned_alloc(64, 64 * 1024); y[1] = !t; free(t);"));
+    ((float *)f->buffers[0].host)[0] = 1;
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_OK, "", "");
+    assert_true(fabsf(((const float *)f->buffers[1].host)[0] - expf(1)) < 1e-5F);
+    assert_true(((const float *)f->buffers[1].host)[1] == 0);
+}
+
+static void session_run__endless_loop__timed_out(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("volatile int64_t i = n; while (i) i = n;"));
+    const int64_t before = os_now_ns();
+    run(f, INT64_C(200000000));
+    assert_report(f, SESSION_TIMED_OUT, "limit", "still running");
+    assert_true(os_now_ns() - before < INT64_C(3000000000));
+}
+
+static void session_run__null_pointer__crashed_with_evidence(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("volatile int *p = (volatile int *)(uintptr_t)(n - 1024); *p = 1;"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "wrote address 0x0: a null pointer");
+}
+
+static void session_run__one_past_the_end__names_the_buffer(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("for (int64_t i = 0; i <= n; i++) y[i] = 1;"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "past the end of 'y'");
+}
+
+static void session_run__second_element_past_the_end__says_how_far(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("volatile real *v = y; v[n + 1] = 1;"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "wrote 4 bytes past the end of 'y'");
+}
+
+static void session_run__before_the_start__names_the_buffer(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("volatile int64_t *v = z; v[-1] = v[0];"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "wrote 8 bytes before the start of buffer 2");
+}
+
+static void session_run__writes_an_input__crashed(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("((volatile real *)(uintptr_t)x)[32] = 0;"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "wrote byte 128 of 'x', which is read-only");
+}
+
+static void session_run__division_by_zero__crashed(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("volatile int64_t zero = 0; z[0] = n / zero;"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "division by zero");
+}
+
+static void session_run__stack_overflow__crashed(void **state)
+{
+    struct fixture *f = *state;
+    start(f, "#include <stdint.h>\n"
+             "__attribute__((noinline)) static int64_t deep(int64_t n)\n"
+             "{ volatile char room[4096]; room[0] = (char)n;\n"
+             "  return n == 0 ? 0 : deep(n - 1) + room[0]; }\n" KERNEL("z[0] = deep(1000000);"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "stack overflowed");
+}
+
+static void session_run__huge_malloc__gives_null(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("volatile size_t huge = (size_t)100 << 30; y[0] = malloc(huge) == NULL;"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_OK, "", "");
+    assert_true(((const float *)f->buffers[1].host)[0] == 1);
+}
+
+static void session_run__allocates_without_bound__ends_at_the_limit(void **state)
+{
+    struct fixture *f = *state;
+    const struct build_result built = build(
+        f, KERNEL("for (;;) { char *p = malloc(1 << 20); memset(p, 1, 1 << 20); *z += p[77]; }"),
+        true);
+    start_with(f, &built, (size_t)64 << 20, NULL, NULL);
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_CRASHED, "signal", "null pointer");
+}
+
+/* The bytes of instructions hidden in a constant and jumped at: no disassembly shows them. */
+#define HIDDEN(constant, before)                                                                   \
+    "#include <stdint.h>\n"                                                                        \
+    "__attribute__((noinline, noclone)) static int64_t hide(void)\n"                               \
+    "{ return INT64_C(" constant "); }\n" KERNEL(                                                  \
+        "const unsigned char *p = (const unsigned char *)(uintptr_t)hide;\n"                       \
+        "while (p[0] != 0x0f || (p[1] != 0x05 && p[1] != 0x31)) p++;\n"                            \
+        "void (*go)(long, long, long) = (void (*)(long, long, long))(uintptr_t)p;\n" before        \
+        "go(1, 2, 3); y[0] = 1;")
+
+static void session_run__hidden_system_call__killed_and_rejected(void **state)
+{
+    struct fixture *f = *state;
+    const struct build_result built = build(f, HIDDEN("0x1234567800c3050f", ""), false);
+    assert_int_equal(built.status, BUILD_OK); /* the scan of the object does not see it */
+    start_with(f, &built, 0, NULL, NULL);
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_REJECTED, "seccomp", "system call");
+}
+
+static void session_run__hidden_clock__rejected(void **state)
+{
+    struct fixture *f = *state;
+    const struct build_result built = build(f, HIDDEN("0x1234567800c3310f", ""), false);
+    assert_int_equal(built.status, BUILD_OK);
+    start_with(f, &built, 0, NULL, NULL);
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_REJECTED, "M12-clock", "clock");
+}
+
+/* ldmxcsr (%rdi); ret: changes the rounding behind the scan's back. */
+static void session_run__hidden_change_of_rounding__rejected(void **state)
+{
+    struct fixture *f = *state;
+    const struct build_result built =
+        build(f,
+              "#include <stdint.h>\n"
+              "__attribute__((noinline, noclone)) static int64_t hide(void)\n"
+              "{ return INT64_C(0x12345678c317ae0f); }\n" KERNEL(
+                  "const unsigned char *p = (const unsigned char *)(uintptr_t)hide;\n"
+                  "while (p[0] != 0x0f || p[1] != 0xae) p++;\n"
+                  "static uint32_t zeros = 0x9fc0;\n"
+                  "((void (*)(uint32_t *))(uintptr_t)p)(&zeros); y[0] = 1;"),
+              false);
+    assert_int_equal(built.status, BUILD_OK);
+    start_with(f, &built, 0, NULL, NULL);
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_REJECTED, "M13-fpenv", "floating-point environment");
+}
+
+/* A kernel that knows where the doorbell is (the test tells it, through z): it acknowledges before
+ * it works. */
+static void session_run__rings_before_it_works__rejected(void **state)
+{
+    struct fixture *f = *state;
+    char source[2048];
+    (void)snprintf(source, sizeof source,
+                   KERNEL("volatile uint64_t *ack = (volatile uint64_t *)(uintptr_t)(z[0] + %zu);\n"
+                          "uint64_t *sequence = (uint64_t *)(uintptr_t)(z[0] + %zu);\n"
+                          "*ack = *sequence * 8 + %d;\n"
+                          "for (volatile int64_t i = 0; i < 3000000; i++) ;\n"
+                          "y[0] = 1;"),
+                   offsetof(struct runner_control, ack), offsetof(struct runner_control, sequence),
+                   (int)RUNNER_DONE);
+    start(f, source);
+    ((int64_t *)f->buffers[2].host)[0] =
+        (int64_t)((struct cpu_session *)f->session)->control->address;
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_REJECTED, "M8-quiesce", "after the bell");
+}
+
+static void flip(void *ctx)
+{
+    const struct fixture *f = ctx;
+    ((float *)f->buffers[0].host)[0] = 7;
+}
+
+static void session_run__before_bell__is_seen_by_the_call(void **state)
+{
+    struct fixture *f = *state;
+    const struct build_result built = build(f, KERNEL("y[0] = x[0];"), false);
+    assert_int_equal(built.status, BUILD_OK);
+    start_with(f, &built, 0, flip, f);
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_OK, "", "");
+    assert_true(((const float *)f->buffers[1].host)[0] == 7);
+}
+
+static void session_freeze__then_thaw__runs_again(void **state)
+{
+    struct fixture *f = *state;
+    start(f, KERNEL("z[0]++;"));
+    run(f, LIMIT_NS);
+    assert_true(session_freeze(f->session, &f->err));
+    const int64_t frozen = ((const int64_t *)f->buffers[2].host)[0];
+    assert_true(frozen >= 1);
+    assert_true(session_thaw(f->session, &f->err));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_OK, "", "");
+    assert_true(((const int64_t *)f->buffers[2].host)[0] > frozen);
+}
+
+static void session_start__image_is_garbage__is_a_report(void **state)
+{
+    struct fixture *f = *state;
+    static const char garbage[4096] = "this is no image";
+    struct session_buffer buffer = {.bytes = BYTES};
+    const struct session_opts opts = {.image = garbage,
+                                      .image_bytes = sizeof garbage,
+                                      .buffers = &buffer,
+                                      .buffer_count = 1,
+                                      .cpu = -1};
+    assert_true(session_start(f->target, &opts, &f->session, &f->report, &f->err));
+    assert_null(f->session);
+    assert_report(f, SESSION_REJECTED, "M12-object", "not an image");
+}
+
+static void session_start__buffers_are_page_rounded_and_zero(void **state)
+{
+    struct fixture *f = *state;
+    const struct build_result built = build(f, KERNEL(""), false);
+    assert_int_equal(built.status, BUILD_OK);
+    start_with(f, &built, 0, NULL, NULL);
+    assert_int_equal(f->buffers[0].bytes % 4096, 0);
+    assert_true(((const float *)f->buffers[0].host)[0] == 0);
+}
+
+static void target_missing_layers__this_host__is_text(void **state)
+{
+    struct fixture *f = *state;
+    assert_non_null(target_missing_layers(f->target));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_teardown(name, after_each)
+    const struct CMUnitTest tests[] = {
+        CASE(session_run__good_kernel__writes_and_is_timed),
+        CASE(session_run__empty_kernel__takes_no_time),
+        CASE(session_run__many_calls__each_at_its_offsets),
+        CASE(session_run__libm_and_malloc__work),
+        CASE(session_run__endless_loop__timed_out),
+        CASE(session_run__null_pointer__crashed_with_evidence),
+        CASE(session_run__one_past_the_end__names_the_buffer),
+        CASE(session_run__second_element_past_the_end__says_how_far),
+        CASE(session_run__before_the_start__names_the_buffer),
+        CASE(session_run__writes_an_input__crashed),
+        CASE(session_run__division_by_zero__crashed),
+        CASE(session_run__stack_overflow__crashed),
+        CASE(session_run__huge_malloc__gives_null),
+        CASE(session_run__allocates_without_bound__ends_at_the_limit),
+        CASE(session_run__hidden_system_call__killed_and_rejected),
+        CASE(session_run__hidden_clock__rejected),
+        CASE(session_run__hidden_change_of_rounding__rejected),
+        CASE(session_run__rings_before_it_works__rejected),
+        CASE(session_run__before_bell__is_seen_by_the_call),
+        CASE(session_freeze__then_thaw__runs_again),
+        CASE(session_start__image_is_garbage__is_a_report),
+        CASE(session_start__buffers_are_page_rounded_and_zero),
+        CASE(target_missing_layers__this_host__is_text),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
