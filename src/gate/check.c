@@ -1,0 +1,218 @@
+/* Is a candidate right: every probe of a case, in one fresh child (M5, M6, M9, M10, M11, M15). */
+#include "gate/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+    struct judgement *j;
+    size_t case_index;
+    const struct task_case *problem;
+    struct rig rig;
+    int64_t limit_ns;
+    bool is_lost; /* the child is dead, and the host may be the cause: to be done again */
+};
+
+static bool report_guard(const struct check *check, size_t arg, int64_t distance,
+                         const struct probe *probe, enum placement placement)
+{
+    const size_t element = dtype_bytes(check->rig.dtypes[arg]);
+    const bool before = distance < 0;
+    const uint64_t bytes = before ? (uint64_t)-distance : (uint64_t)distance;
+    return decide(
+        check->j, VERDICT_CRASHED, "M11-guard",
+        "case %s: wrote outside '%s', %llu element(s) %s (values: %s; %s)", check->problem->name,
+        check->j->gate->task->args[arg].name,
+        (unsigned long long)(before ? (bytes + element - 1) / element : bytes / element + 1),
+        before ? "before its start" : "past its end", distribution_name(probe->distribution),
+        placement_name(placement));
+}
+
+/* How many elements still hold the poison. */
+static size_t count_unwritten(const struct check *check, const struct session_call *call,
+                              size_t arg, const struct probe *probe, size_t place)
+{
+    const struct gate *gate = check->j->gate;
+    const enum poison kind = data_poison_kind(gate->task, arg, probe->distribution);
+    const size_t element = dtype_bytes(check->rig.dtypes[arg]);
+    const char *at = rig_arg(&check->rig, call, arg);
+    size_t unwritten = 0, where;
+    for (size_t i = 0; i < check->rig.elements[arg]; i++)
+        unwritten += data_poison_intact(gate->data, kind, place, call->offsets[arg] + i * element,
+                                        at + i * element, element, &where);
+    return unwritten;
+}
+
+static bool report_wrong(const struct check *check, const struct session_call *call, size_t arg,
+                         const struct probe *probe, enum placement placement, size_t place,
+                         const struct comparison *wrong)
+{
+    struct judgement *j = check->j;
+    const struct task *task = j->gate->task;
+    const char *values = distribution_name(probe->distribution);
+    const char *name = element_name(task, check->problem, arg, wrong->index, j->arena);
+    const size_t unwritten =
+        probe->inputs[arg] ? 0 : count_unwritten(check, call, arg, probe, place);
+    if (unwritten > 0)
+        return decide(j, VERDICT_WRONG, "M5-poison",
+                      "case %s: %zu of %zu elements of '%s' were not written, so %s is not "
+                      "%.9g (values: %s; %s)",
+                      check->problem->name, unwritten, check->rig.elements[arg],
+                      task->args[arg].name, name, wrong->want, values, placement_name(placement));
+    if (wrong->fault != COMPARISON_PRECISION)
+        return decide(j, VERDICT_WRONG, wrong->fault == COMPARISON_CLASS ? "M9-class" : "M9-value",
+                      "case %s: %s is %.9g, should be %.9g (values: %s; %s)", check->problem->name,
+                      name, wrong->got, wrong->want, values, placement_name(placement));
+    return decide(j, VERDICT_WRONG, "M9-precision",
+                  "case %s: %s is %.9g, should be %.9g (error %.3g x the baseline's by its %s; "
+                  "class %s allows %g; values: %s; %s)",
+                  check->problem->name, name, wrong->got, wrong->want, wrong->error,
+                  wrong->criterion, precision_class_name(task->precision),
+                  precision_class_factor(task->precision), values, placement_name(placement));
+}
+
+static bool compare_outputs(const struct check *check, const struct session_call *call,
+                            struct probe *probe, enum placement placement, const size_t *places)
+{
+    struct judgement *j = check->j;
+    for (size_t arg = 0; arg < j->gate->task->arg_count; arg++) {
+        const struct yardstick *y = &probe->outputs[arg];
+        if (y->count == 0)
+            continue;
+        const struct comparison found = compare_output(y, rig_arg(&check->rig, call, arg));
+        if (found.fault != COMPARISON_OK) {
+            probe->failures++;
+            return report_wrong(check, call, arg, probe, placement, places[arg], &found);
+        }
+        if (found.error > j->error[check->case_index])
+            j->error[check->case_index] = found.error;
+    }
+    return true;
+}
+
+/* Poison of integers must not be right by chance, where there are few. */
+static void spoil_lucky_poison(const struct check *check, const struct session_call *call,
+                               const struct probe *probe)
+{
+    enum { FEW = 4096 };
+    for (size_t arg = 0; arg < check->j->gate->task->arg_count; arg++) {
+        const struct yardstick *y = &probe->outputs[arg];
+        if (y->count == 0 || y->count > FEW || dtype_is_float(y->dtype) || probe->inputs[arg])
+            continue;
+        const size_t element = dtype_bytes(y->dtype);
+        char *at = rig_arg(&check->rig, call, arg);
+        for (size_t i = 0; i < y->count; i++)
+            if (memcmp(at + i * element, (const char *)y->base + i * element, element) == 0)
+                at[i * element] ^= 0x55;
+    }
+}
+
+static bool run_probe(struct check *check, struct probe *probe, enum placement placement,
+                      struct err *err)
+{
+    struct judgement *j = check->j;
+    struct gate *gate = j->gate;
+    size_t places[TASK_MAX_ARGS], arg;
+    int64_t distance;
+    struct session_report report = {0};
+    const struct session_call call = rig_place(gate, &check->rig, placement);
+    rig_load(gate, &check->rig, &call, probe->inputs, probe->distribution, places);
+    spoil_lucky_poison(check, &call, probe);
+    if (!session_run(check->rig.session, &call, 1, false, check->limit_ns, &report, err))
+        return false;
+    if (session_is_doubtful(&report) && j->doubts++ < MOST_DOUBTS) {
+        check->is_lost = true;
+        return true;
+    }
+    if (report.status != SESSION_OK && report.status != SESSION_NOISY) {
+        probe->failures++;
+        return decide_session(
+            j, &report,
+            arena_printf(j->arena, "case %s (values: %s; %s)", check->problem->name,
+                         distribution_name(probe->distribution), placement_name(placement)));
+    }
+    int64_t *fastest = &j->fastest_ns[check->case_index];
+    if (report.elapsed_ns > 0 && (*fastest == 0 || report.elapsed_ns < *fastest))
+        *fastest = report.elapsed_ns;
+    if (!rig_guards_intact(gate, &check->rig, &call, probe->distribution, places, &arg, &distance))
+        return report_guard(check, arg, distance, probe, placement);
+    return compare_outputs(check, &call, probe, placement, places);
+}
+
+/* Random order, those that caught most first. */
+static void order_probes(struct gate *gate, const struct probe *probes, size_t count, size_t *order)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t k = data_below(gate->data, i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && probes[order[k]].failures > probes[order[k - 1]].failures;
+             k--) {
+            const size_t swapped = order[k];
+            order[k] = order[k - 1];
+            order[k - 1] = swapped;
+        }
+}
+
+static enum placement any_placement(struct gate *gate)
+{
+    return (enum placement)data_below(gate->data, PLACEMENT_COUNT);
+}
+
+static bool is_over(const struct check *check)
+{
+    return check->j->is_decided || check->is_lost;
+}
+
+/* The changed copy follows its original at the same addresses: what caches by pointer, by shape or
+ * by a few elements is caught. */
+static bool run_all(struct check *check, struct probe *probes, size_t count, struct err *err)
+{
+    struct gate *gate = check->j->gate;
+    size_t order[MAX_PROBES];
+    order_probes(gate, probes, count, order);
+    for (size_t i = 0; i < count && !is_over(check); i++) {
+        struct probe *probe = &probes[order[i]];
+        const enum placement placement =
+            i < PLACEMENT_COUNT ? (enum placement)i : any_placement(gate);
+        if (probe->distribution == DISTRIBUTION_CHANGED)
+            continue;
+        if (!run_probe(check, probe, placement, err))
+            return false;
+        const bool has_changed = probe->distribution == DISTRIBUTION_DECLARED && count > 1 &&
+                                 probes[1].distribution == DISTRIBUTION_CHANGED;
+        if (has_changed && !is_over(check) && !run_probe(check, &probes[1], placement, err))
+            return false;
+    }
+    if (is_over(check) || count == 0)
+        return true;
+    /* The first call again, elsewhere, in the steady state. */
+    return run_probe(check, &probes[order[0]], any_placement(gate), err);
+}
+
+bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,
+                struct err *err)
+{
+    struct gate *gate = j->gate;
+    struct check check = {
+        .j = j, .case_index = case_index, .problem = &gate->task->cases[case_index]};
+    struct session_report report;
+    const int64_t baseline_ns = gate->cases[case_index].baseline_ns;
+    check.limit_ns = gate->opts.call_limit_ns;
+    if (check.limit_ns < 20 * baseline_ns)
+        check.limit_ns = 20 * baseline_ns;
+    do {
+        check.is_lost = false;
+        if (!rig_start(gate, &check.rig, case_index, j->image, false, NULL, &report, err))
+            return false;
+        if (report.status != SESSION_OK)
+            return decide_session(j, &report, "while it was loaded");
+        const bool ok = run_all(&check, probes, count, err);
+        rig_stop(&check.rig);
+        if (!ok)
+            return false;
+    } while (check.is_lost);
+    return true;
+}

@@ -1,0 +1,276 @@
+#include "gate/compare.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 256, LOWEST_EXPONENT = -24, BINS_PER_OCTAVE = 4, FEW_ELEMENTS = 16 };
+
+/* Criterion 3 and 4: quantile, its floor, and how far beyond the factor it may go. */
+static const struct {
+    double quantile, floor, slack;
+    const char *name;
+} criteria[] = {
+    {0.50, 0.5, 1, "median"},
+    {0.90, 1.0, 1, "90 % quantile"},
+    {0.99, 1.5, 1, "99 % quantile"},
+    {1.00, 2.0, 4, "largest"},
+};
+
+double dtype_roundoff(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 ? DBL_EPSILON / 2 : (double)FLT_EPSILON / 2;
+}
+
+double dtype_smallest_normal(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 ? DBL_MIN : (double)FLT_MIN;
+}
+
+void dtype_widen(enum dtype dtype, const void *data, size_t first, size_t count, double *out)
+{
+    const char *from = (const char *)data + first * dtype_bytes(dtype);
+    if (dtype == DTYPE_F64) {
+        memcpy(out, from, count * sizeof *out);
+        return;
+    }
+    if (dtype == DTYPE_F32) {
+        for (size_t i = 0; i < count; i++) {
+            float value;
+            memcpy(&value, from + i * sizeof value, sizeof value);
+            out[i] = (double)value;
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        out[i] = dtype_element(dtype, from, i);
+}
+
+double dtype_element(enum dtype dtype, const void *data, size_t index)
+{
+    const size_t bytes = dtype_bytes(dtype);
+    const char *at = (const char *)data + index * bytes;
+    union {
+        float f32;
+        double f64;
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        uint8_t u8;
+    } value = {0};
+    memcpy(&value, at, bytes);
+    switch (dtype) {
+    case DTYPE_F32:
+        return (double)value.f32;
+    case DTYPE_F64:
+        return value.f64;
+    case DTYPE_I8:
+        return value.i8;
+    case DTYPE_I16:
+        return value.i16;
+    case DTYPE_I32:
+        return value.i32;
+    case DTYPE_I64:
+        return (double)value.i64;
+    case DTYPE_U8:
+    case DTYPE_BOOL:
+        return value.u8;
+    case DTYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+/* The top bits of a double are its exponent and the quarter of the octave. */
+static size_t bin_of(double normalised)
+{
+    uint64_t bits;
+    memcpy(&bits, &normalised, sizeof bits);
+    const int64_t quarter =
+        (int64_t)(bits >> 50) - (int64_t)(1023 + LOWEST_EXPONENT) * BINS_PER_OCTAVE;
+    return quarter < 1 ? 0 : quarter >= ERROR_BINS ? ERROR_BINS - 1 : (size_t)quarter;
+}
+
+/* Upper edge; bin 0 holds what is as good as exact. */
+static double bin_edge(size_t bin)
+{
+    const int octave = (int)(bin / BINS_PER_OCTAVE) + LOWEST_EXPONENT;
+    const double within = (double)(bin % BINS_PER_OCTAVE + 1) / BINS_PER_OCTAVE;
+    return bin == 0 ? 0 : ldexp(1 + within, octave);
+}
+
+/* Adds one element; returns its normalised error, -1 where it does not count. */
+static double add_one(struct error_profile *profile, double got, double want, double unit)
+{
+    const double diff = fabs(got - want);
+    if (!(diff <= DBL_MAX))
+        return -1;
+    const double normalised = fmin(diff / unit, DBL_MAX);
+    profile->count++;
+    profile->sum_of_squares += diff * diff;
+    profile->bins[bin_of(normalised)]++;
+    if (normalised > profile->max_normalised)
+        profile->max_normalised = normalised;
+    return normalised;
+}
+
+void error_profile_add_errors(struct error_profile *profile, const double *errors,
+                              const double *unit, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        (void)add_one(profile, errors[i], 0, unit[i]);
+}
+
+void error_profile_add(struct error_profile *profile, enum dtype dtype, const void *got,
+                       const double *want, const double *unit, size_t count)
+{
+    double wide[CHUNK];
+    for (size_t first = 0; first < count; first += CHUNK) {
+        const size_t length = count - first < CHUNK ? count - first : CHUNK;
+        dtype_widen(dtype, got, first, length, wide);
+        for (size_t i = 0; i < length; i++)
+            (void)add_one(profile, wide[i], want[first + i], unit[first + i]);
+    }
+}
+
+double error_profile_rms(const struct error_profile *profile)
+{
+    return profile->count ? sqrt(profile->sum_of_squares / (double)profile->count) : 0;
+}
+
+double error_profile_quantile(const struct error_profile *profile, double quantile)
+{
+    if (quantile >= 1)
+        return profile->max_normalised;
+    const double rank = quantile * (double)profile->count;
+    double seen = 0;
+    for (size_t bin = 0; bin < ERROR_BINS; bin++) {
+        seen += (double)profile->bins[bin];
+        if (seen > 0 && seen >= rank)
+            return fmin(bin_edge(bin), profile->max_normalised);
+    }
+    return profile->max_normalised;
+}
+
+double yardstick_units(enum dtype dtype, const double *want, double *squares_to_unit, size_t count,
+                       unsigned runs)
+{
+    const double roundoff = dtype_roundoff(dtype);
+    const double tiny = dtype_smallest_normal(dtype) / 16;
+    double sum = 0;
+    size_t counted = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(want[i])) {
+            squares_to_unit[i] = 1;
+            continue;
+        }
+        const double spread = runs ? sqrt(squares_to_unit[i] / runs) : 0;
+        squares_to_unit[i] = spread + roundoff * fabs(want[i]) + tiny;
+        sum += squares_to_unit[i] * squares_to_unit[i];
+        counted++;
+    }
+    return counted ? sqrt(sum / (double)counted) : 0;
+}
+
+/* Same class: both finite, both NaN, or the same infinity. */
+static bool same_class(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) && isnan(b);
+    if (isinf(a) || isinf(b))
+        return a == b;
+    return true;
+}
+
+static struct comparison compare_exactly(const struct yardstick *y, const void *got)
+{
+    const size_t bytes = dtype_bytes(y->dtype);
+    const bool is_float = dtype_is_float(y->dtype);
+    if (memcmp(got, y->base, y->count * bytes) == 0)
+        return (struct comparison){.criterion = "equality"};
+    for (size_t i = 0; i < y->count; i++) {
+        if (memcmp((const char *)got + i * bytes, (const char *)y->base + i * bytes, bytes) == 0)
+            continue;
+        const double value = dtype_element(y->dtype, got, i);
+        const double base = dtype_element(y->dtype, y->base, i);
+        if (is_float && ((isnan(value) && isnan(base)) || value == base))
+            continue;
+        return (struct comparison){
+            .fault = is_float && !same_class(value, base) ? COMPARISON_CLASS : COMPARISON_VALUE,
+            .error = HUGE_VAL,
+            .criterion = "equality",
+            .index = i,
+            .got = value,
+            .want = base,
+        };
+    }
+    return (struct comparison){.criterion = "equality"};
+}
+
+/* First pass: classes and errors. Fills the profile and the worst element; false at a wrong class.
+ */
+static bool measure(const struct yardstick *y, const void *got, struct error_profile *profile,
+                    struct comparison *out)
+{
+    double value[CHUNK], base[CHUNK], worst = -1;
+    for (size_t first = 0; first < y->count; first += CHUNK) {
+        const size_t length = y->count - first < CHUNK ? y->count - first : CHUNK;
+        dtype_widen(y->dtype, got, first, length, value);
+        dtype_widen(y->dtype, y->base, first, length, base);
+        for (size_t k = 0; k < length; k++) {
+            const size_t i = first + k;
+            if (!same_class(value[k], base[k])) {
+                *out = (struct comparison){.fault = COMPARISON_CLASS,
+                                           .error = HUGE_VAL,
+                                           .criterion = "class",
+                                           .index = i,
+                                           .got = value[k],
+                                           .want = isfinite(base[k]) ? y->want[i] : base[k]};
+                return false;
+            }
+            const double normalised = add_one(profile, value[k], y->want[i], y->unit[i]);
+            if (normalised > worst) {
+                worst = normalised;
+                out->index = i;
+                out->got = value[k];
+                out->want = y->want[i];
+            }
+        }
+    }
+    return true;
+}
+
+static void weigh(struct comparison *out, double value, double allowed, const char *criterion)
+{
+    const double ratio = value / allowed;
+    if (ratio > out->error) {
+        out->error = ratio;
+        out->criterion = criterion;
+    }
+}
+
+struct comparison compare_output(const struct yardstick *y, const void *got)
+{
+    if (!y->want || y->precision == PRECISION_EXACT || !dtype_is_float(y->dtype))
+        return compare_exactly(y, got);
+
+    struct comparison out = {.criterion = "rms"};
+    struct error_profile profile = {0};
+    if (!measure(y, got, &profile, &out))
+        return out;
+    if (profile.count == 0)
+        return out;
+
+    const double luck = y->count < FEW_ELEMENTS ? 4 : 1;
+    weigh(&out, error_profile_rms(&profile),
+          fmax(error_profile_rms(&y->own), luck * y->unit_rms / 2), "rms");
+    for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++) {
+        const double own = error_profile_quantile(&y->own, criteria[i].quantile);
+        weigh(&out, error_profile_quantile(&profile, criteria[i].quantile),
+              criteria[i].slack * fmax(own, luck * criteria[i].floor), criteria[i].name);
+    }
+    if (!(out.error <= precision_class_factor(y->precision)))
+        out.fault = COMPARISON_PRECISION;
+    return out;
+}

@@ -1,0 +1,498 @@
+#include "gate/data.h"
+
+#include "base/err.h"
+#include "base/rng.h"
+#include "gate/compare.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POOL_ELEMENTS = 1 << 16,
+    POISON_PATTERN_BYTES = 1 << 16, /* a power of two */
+    FEW_NEW = 3,      /* elements drawn anew in a buffer that is filled from the pool */
+    MOST_CHANGES = 8, /* elements of a changed copy */
+};
+
+static const char *const names[] = {
+    [DISTRIBUTION_DECLARED] = "declared",
+    [DISTRIBUTION_CHANGED] = "changed elements",
+    [DISTRIBUTION_SPIKES] = "spikes",
+    [DISTRIBUTION_MAGNITUDES] = "mixed magnitudes",
+    [DISTRIBUTION_TIES] = "ties",
+    [DISTRIBUTION_POSITIVE] = "one sign",
+    [DISTRIBUTION_JITTER] = "near-constant",
+    [DISTRIBUTION_SORTED] = "sorted",
+    [DISTRIBUTION_TINY] = "tiny",
+    [DISTRIBUTION_INTEGERS] = "exact integers",
+    [DISTRIBUTION_SPECIAL] = "NaN and infinities",
+};
+static_assert(sizeof names / sizeof *names == DISTRIBUTION_COUNT, "name each distribution");
+
+struct data {
+    const struct task *task;
+    struct rng rng;
+    void *pool[TASK_MAX_ARGS]; /* POOL_ELEMENTS of the argument's dtype; NULL where not drawn */
+    uint64_t *poison[POISON_COUNT];
+    size_t wide_arg;  /* of DISTRIBUTION_INTEGERS: the argument with 12-bit integers */
+    bool is_falling;  /* of DISTRIBUTION_SORTED */
+    double level;     /* of DISTRIBUTION_JITTER: where in the range, no round number */
+    uint64_t special; /* of DISTRIBUTION_SPECIAL: which values; all of them at the last */
+};
+
+const char *distribution_name(enum distribution distribution)
+{
+    return names[distribution];
+}
+
+static const double special_values[] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
+enum { SPECIAL_VALUES = sizeof special_values / sizeof *special_values };
+
+/* The range within which the task says values lie; a normal draw is cut at 6 deviations. */
+struct range {
+    double low, high, center, scale;
+};
+
+static struct range range_of(const struct draw *draw)
+{
+    switch (draw->kind) {
+    case DRAW_NORMAL:
+        return (struct range){draw->a - 6 * draw->b, draw->a + 6 * draw->b, draw->a, draw->b};
+    case DRAW_UNIFORM:
+    case DRAW_INTEGER:
+        return (struct range){draw->a, draw->b, (draw->a + draw->b) / 2, (draw->b - draw->a) / 2};
+    case DRAW_CONSTANT:
+        break;
+    }
+    return (struct range){draw->a, draw->a, draw->a, 0};
+}
+
+static bool is_drawn(const struct task_arg *arg)
+{
+    return arg->role != ARG_OUT;
+}
+
+static bool is_float_draw(const struct task_arg *arg)
+{
+    return is_drawn(arg) && dtype_is_float(arg->dtype) &&
+           (arg->draw.kind == DRAW_NORMAL || arg->draw.kind == DRAW_UNIFORM) && arg->draw.b != 0;
+}
+
+/* A float draw on both sides of zero. */
+static bool spans_zero(const struct task_arg *arg)
+{
+    const struct range range = range_of(&arg->draw);
+    return is_float_draw(arg) && range.low < 0 && range.high > 0;
+}
+
+static bool applies_to(enum distribution distribution, const struct task *task,
+                       const struct task_arg *arg)
+{
+    switch (distribution) {
+    case DISTRIBUTION_DECLARED:
+        return true;
+    case DISTRIBUTION_CHANGED:
+    case DISTRIBUTION_SPIKES:
+    case DISTRIBUTION_TIES:
+    case DISTRIBUTION_SORTED:
+        return is_drawn(arg) && arg->draw.kind != DRAW_CONSTANT;
+    case DISTRIBUTION_MAGNITUDES:
+    case DISTRIBUTION_POSITIVE:
+    case DISTRIBUTION_JITTER:
+        return is_float_draw(arg);
+    case DISTRIBUTION_TINY:
+    case DISTRIBUTION_INTEGERS:
+        return spans_zero(arg);
+    case DISTRIBUTION_SPECIAL:
+        return !task->finite_only && is_float_draw(arg);
+    case DISTRIBUTION_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool distribution_applies(enum distribution distribution, const struct task *task)
+{
+    for (size_t arg = 0; arg < task->arg_count; arg++)
+        if (applies_to(distribution, task, &task->args[arg]))
+            return true;
+    return false;
+}
+
+/* The nearest value of the dtype; integers are rounded and kept within their type. */
+static void store(enum dtype dtype, void *out, size_t index, double value)
+{
+    static const double limits[DTYPE_COUNT][2] = {
+        [DTYPE_I8] = {INT8_MIN, INT8_MAX},    [DTYPE_I16] = {INT16_MIN, INT16_MAX},
+        [DTYPE_I32] = {INT32_MIN, INT32_MAX}, [DTYPE_I64] = {-0x1p62, 0x1p62},
+        [DTYPE_U8] = {0, UINT8_MAX},          [DTYPE_BOOL] = {0, 1},
+    };
+    char *at = (char *)out + index * dtype_bytes(dtype);
+    if (dtype == DTYPE_F32) {
+        const float narrow = (float)value;
+        memcpy(at, &narrow, sizeof narrow);
+        return;
+    }
+    if (dtype == DTYPE_F64) {
+        memcpy(at, &value, sizeof value);
+        return;
+    }
+    const double rounded = nearbyint(fmin(fmax(value, limits[dtype][0]), limits[dtype][1]));
+    const int64_t integer = (int64_t)rounded;
+    /* Two's complement and a little-endian host: the low bytes are the narrow value. */
+    memcpy(at, &integer, dtype_bytes(dtype));
+}
+
+static double draw_declared(struct rng *rng, const struct draw *draw)
+{
+    switch (draw->kind) {
+    case DRAW_NORMAL:
+        return draw->a + draw->b * rng_normal(rng);
+    case DRAW_UNIFORM:
+        return draw->a + (draw->b - draw->a) * rng_uniform(rng);
+    case DRAW_INTEGER:
+        return draw->a + (double)rng_below(rng, (uint64_t)(draw->b - draw->a) + 1);
+    case DRAW_CONSTANT:
+        break;
+    }
+    return draw->a;
+}
+
+static double extreme(struct rng *rng, const struct range *range)
+{
+    return rng_next(rng) >> 63 ? range->high : range->low;
+}
+
+/* The largest power of two that is not above. */
+static double power_below(double value)
+{
+    return ldexp(1, ilogb(value));
+}
+
+static double draw_tiny(struct rng *rng, double scale, double smallest)
+{
+    const uint64_t choice = rng_below(rng, 64);
+    const double sign = rng_next(rng) >> 63 ? 1 : -1;
+    if (choice < 4)
+        return sign * 0.0;
+    if (choice == 4)
+        return sign * smallest * rng_uniform(rng);
+    return sign * scale * ldexp(1 + rng_uniform(rng), -20 - (int)rng_below(rng, 40));
+}
+
+/* An odd integer of 12 bits, or -1, 0, 1, scaled by a power of two into the declared range. */
+static double draw_integer_probe(struct rng *rng, bool is_wide, const struct range *range)
+{
+    const double unit = power_below(fmin(-range->low, range->high) / 2);
+    if (!is_wide)
+        return unit * ((double)rng_below(rng, 3) - 1);
+    const double odd = 2049 + 2 * (double)rng_below(rng, 1024);
+    return (rng_next(rng) >> 63 ? unit : -unit) * odd / 4096;
+}
+
+/* One value of a distribution other than the declared one; `at` runs from 0 to 1. */
+static double draw_value(struct data *data, const struct task_arg *a, const struct range *range,
+                         enum distribution distribution, double at)
+{
+    struct rng *rng = &data->rng;
+    switch (distribution) {
+    case DISTRIBUTION_SPIKES:
+        return rng_below(rng, 64) == 0 ? extreme(rng, range) : draw_declared(rng, &a->draw);
+    case DISTRIBUTION_MAGNITUDES: {
+        const double shrink = ldexp(0.5 + 0.5 * rng_uniform(rng), -(int)rng_below(rng, 20));
+        const double base = spans_zero(a) ? 0 : range->low;
+        return base + (extreme(rng, range) - base) * shrink;
+    }
+    case DISTRIBUTION_TIES:
+        return range->center + range->scale / 2 * ((double)rng_below(rng, 3) - 1);
+    case DISTRIBUTION_POSITIVE:
+        return range->center + fabs(draw_declared(rng, &a->draw) - range->center);
+    case DISTRIBUTION_JITTER:
+        return range->center + range->scale * (data->level + 1e-3 * (rng_uniform(rng) - 0.5));
+    case DISTRIBUTION_SORTED: {
+        const double place = data->is_falling ? 1 - at : at;
+        return range->low + (range->high - range->low) * (0.25 + 0.5 * place);
+    }
+    case DISTRIBUTION_TINY:
+        return draw_tiny(rng, range->scale, dtype_smallest_normal(a->dtype));
+    case DISTRIBUTION_INTEGERS:
+        return draw_integer_probe(rng, a == &data->task->args[data->wide_arg], range);
+    case DISTRIBUTION_DECLARED:
+    case DISTRIBUTION_CHANGED:
+    case DISTRIBUTION_SPECIAL:
+    case DISTRIBUTION_COUNT:
+        break;
+    }
+    return draw_declared(rng, &a->draw);
+}
+
+static void draw_pool(struct data *data, size_t arg)
+{
+    const struct task_arg *a = &data->task->args[arg];
+    void *pool = malloc(POOL_ELEMENTS * dtype_bytes(a->dtype));
+    if (!pool)
+        BUG("gate: out of memory for a pool");
+    for (size_t i = 0; i < POOL_ELEMENTS; i++)
+        store(a->dtype, pool, i, draw_declared(&data->rng, &a->draw));
+    data->pool[arg] = pool;
+}
+
+/* Both halves of each word are a NaN of float, and the word is a NaN of double; or both are huge.
+ */
+static uint64_t poison_word(struct rng *rng, enum poison kind)
+{
+    const uint64_t random = rng_next(rng);
+    switch (kind) {
+    case POISON_NAN:
+        return (random & 0x8007ffff803fffff) | 0x7ff800007fc00000;
+    case POISON_NUMBER:
+        return (random & 0x80ffffff80ffffff) | 0x7e0000007e000000;
+    case POISON_BYTES:
+    case POISON_COUNT:
+        break;
+    }
+    return random;
+}
+
+struct data *data_open(const struct task *task, uint64_t seed)
+{
+    struct data *data = calloc(1, sizeof *data);
+    if (!data)
+        BUG("gate: out of memory");
+    data->task = task;
+    data->rng = rng_seeded(seed);
+    for (size_t arg = 0; arg < task->arg_count; arg++)
+        if (is_drawn(&task->args[arg]))
+            draw_pool(data, arg);
+    for (unsigned kind = 0; kind < POISON_COUNT; kind++) {
+        data->poison[kind] = malloc(POISON_PATTERN_BYTES);
+        if (!data->poison[kind])
+            BUG("gate: out of memory for poison");
+        for (size_t i = 0; i < POISON_PATTERN_BYTES / sizeof(uint64_t); i++)
+            data->poison[kind][i] = poison_word(&data->rng, (enum poison)kind);
+    }
+    data_begin(data);
+    return data;
+}
+
+void data_close(struct data **data)
+{
+    if (!*data)
+        return;
+    for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++)
+        free((*data)->pool[arg]);
+    for (unsigned kind = 0; kind < POISON_COUNT; kind++)
+        free((*data)->poison[kind]);
+    free(*data);
+    *data = NULL;
+}
+
+void data_reseed(struct data *data, uint64_t seed)
+{
+    data->rng = rng_seeded(seed);
+}
+
+uint64_t data_below(struct data *data, uint64_t bound)
+{
+    return rng_below(&data->rng, bound);
+}
+
+void data_begin(struct data *data)
+{
+    size_t candidates[TASK_MAX_ARGS], count = 0;
+    for (size_t arg = 0; arg < data->task->arg_count; arg++)
+        if (spans_zero(&data->task->args[arg]))
+            candidates[count++] = arg;
+    data->wide_arg = count ? candidates[rng_below(&data->rng, count)] : 0;
+    data->is_falling = rng_next(&data->rng) >> 63;
+    data->level = 0.55 + 0.4 * rng_uniform(&data->rng);
+    data->special = rng_below(&data->rng, SPECIAL_VALUES + 1);
+}
+
+/* May the sign of a value be flipped without leaving the declared distribution? */
+static bool is_symmetric(const struct task_arg *arg)
+{
+    return is_float_draw(arg) &&
+           (arg->draw.kind == DRAW_NORMAL ? arg->draw.a == 0 : arg->draw.a == -arg->draw.b);
+}
+
+static void flip_signs(enum dtype dtype, char *at, size_t count)
+{
+    const size_t bytes = dtype_bytes(dtype);
+    for (size_t i = 0; i < count; i++)
+        at[i * bytes + bytes - 1] ^= (char)0x80; /* the sign is in the last byte */
+}
+
+/* Blocks of the pool from random places, some with their signs flipped, and a few new elements. */
+static void fill_from_pool(struct data *data, size_t arg, char *out, size_t count)
+{
+    enum { SHORTEST_BLOCK = 512, LONGEST_BLOCK = 4096 };
+    const struct task_arg *a = &data->task->args[arg];
+    const size_t bytes = dtype_bytes(a->dtype);
+    const bool symmetric = is_symmetric(a);
+    for (size_t done = 0; done < count;) {
+        const size_t block = SHORTEST_BLOCK + rng_below(&data->rng, LONGEST_BLOCK - SHORTEST_BLOCK);
+        const size_t length = block < count - done ? block : count - done;
+        const size_t start = rng_below(&data->rng, POOL_ELEMENTS - length + 1);
+        memcpy(out + done * bytes, (const char *)data->pool[arg] + start * bytes, length * bytes);
+        if (symmetric && rng_next(&data->rng) >> 63)
+            flip_signs(a->dtype, out + done * bytes, length);
+        done += length;
+    }
+    for (size_t i = 0; i < FEW_NEW && count > 0; i++)
+        store(a->dtype, out, rng_below(&data->rng, count), draw_declared(&data->rng, &a->draw));
+}
+
+static void sprinkle_specials(struct data *data, size_t arg, void *out, size_t count)
+{
+    for (uint64_t kind = 0; kind < SPECIAL_VALUES; kind++) {
+        if (data->special != SPECIAL_VALUES && data->special != kind)
+            continue;
+        for (uint64_t left = 1 + rng_below(&data->rng, 3); left > 0 && count > 0; left--)
+            store(data->task->args[arg].dtype, out, rng_below(&data->rng, count),
+                  special_values[kind]);
+    }
+}
+
+void data_fill(struct data *data, size_t arg, enum distribution distribution, void *out,
+               size_t count)
+{
+    const struct task_arg *a = &data->task->args[arg];
+    if (distribution == DISTRIBUTION_DECLARED || distribution == DISTRIBUTION_CHANGED ||
+        distribution == DISTRIBUTION_SPECIAL || !applies_to(distribution, data->task, a)) {
+        fill_from_pool(data, arg, out, count);
+        if (distribution == DISTRIBUTION_SPECIAL && applies_to(distribution, data->task, a))
+            sprinkle_specials(data, arg, out, count);
+        return;
+    }
+    const struct range range = range_of(&a->draw);
+    for (size_t i = 0; i < count; i++) {
+        double value = draw_value(data, a, &range, distribution, (double)i / (double)count);
+        if (a->draw.kind != DRAW_NORMAL)
+            value = fmin(fmax(value, range.low), range.high);
+        if (a->draw.kind == DRAW_INTEGER)
+            value = nearbyint(value);
+        store(a->dtype, out, i, value);
+    }
+}
+
+void data_change_one(struct data *data, size_t arg, void *element, bool high)
+{
+    const struct task_arg *a = &data->task->args[arg];
+    if (!is_drawn(a) || a->draw.kind == DRAW_CONSTANT)
+        return;
+    const struct range range = range_of(&a->draw);
+    const double wanted = high ? range.high : range.low;
+    const double now = dtype_element(a->dtype, element, 0);
+    store(a->dtype, element, 0, now == wanted ? (high ? range.low : range.high) : wanted);
+}
+
+void data_change(struct data *data, size_t arg, void *values, size_t count)
+{
+    const size_t bytes = dtype_bytes(data->task->args[arg].dtype);
+    const bool high = rng_next(&data->rng) >> 63;
+    for (size_t i = 0; i < MOST_CHANGES && i < count; i++)
+        data_change_one(data, arg, (char *)values + rng_below(&data->rng, count) * bytes, high);
+}
+
+/* One step of the last place is a step of the bits, away from zero or towards it. Zeros, what is
+ * not finite and the two ends of the finite numbers stay. */
+static void perturb_f32(char *at, size_t count, struct rng *rng)
+{
+    enum { SMALLEST = 1, INFINITE = 0x7f800000 };
+    uint64_t coins = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        coins = i % 64 == 0 ? rng_next(rng) : coins >> 1;
+        memcpy(&bits, at + i * sizeof bits, sizeof bits);
+        const uint32_t magnitude = bits & 0x7fffffff;
+        const bool moves = magnitude > SMALLEST && magnitude < INFINITE - 1;
+        bits += moves ? (coins & 1 ? 1 : UINT32_MAX) : 0;
+        memcpy(at + i * sizeof bits, &bits, sizeof bits);
+    }
+}
+
+static void perturb_f64(char *at, size_t count, struct rng *rng)
+{
+    static const uint64_t smallest = 1, infinite = UINT64_C(0x7ff0000000000000);
+    uint64_t coins = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        coins = i % 64 == 0 ? rng_next(rng) : coins >> 1;
+        memcpy(&bits, at + i * sizeof bits, sizeof bits);
+        const uint64_t magnitude = bits & (UINT64_MAX >> 1);
+        const bool moves = magnitude > smallest && magnitude < infinite - 1;
+        bits += moves ? (coins & 1 ? 1 : UINT64_MAX) : 0;
+        memcpy(at + i * sizeof bits, &bits, sizeof bits);
+    }
+}
+
+void data_perturb(struct data *data, size_t arg, const void *from, void *to, size_t count)
+{
+    const struct task_arg *a = &data->task->args[arg];
+    const size_t bytes = dtype_bytes(a->dtype);
+    memcpy(to, from, count * bytes);
+    if (!is_float_draw(a))
+        return;
+    if (a->dtype == DTYPE_F32)
+        perturb_f32(to, count, &data->rng);
+    else
+        perturb_f64(to, count, &data->rng);
+    if (a->draw.kind != DRAW_UNIFORM)
+        return;
+    /* A uniform draw has ends that must not be passed: outside them a function may be undefined. */
+    const struct range range = range_of(&a->draw);
+    for (size_t i = 0; i < count; i++) {
+        const double value = dtype_element(a->dtype, to, i);
+        if (value < range.low || value > range.high)
+            memcpy((char *)to + i * bytes, (const char *)from + i * bytes, bytes);
+    }
+}
+
+enum poison data_poison_kind(const struct task *task, size_t arg, enum distribution distribution)
+{
+    if (!dtype_is_float(task->args[arg].dtype))
+        return POISON_BYTES;
+    return distribution == DISTRIBUTION_SPECIAL ? POISON_NUMBER : POISON_NAN;
+}
+
+size_t data_poison_place(struct data *data)
+{
+    return rng_below(&data->rng, POISON_PATTERN_BYTES / sizeof(uint64_t)) * sizeof(uint64_t);
+}
+
+void data_poison(const struct data *data, enum poison kind, size_t place, size_t offset, void *at,
+                 size_t bytes)
+{
+    const char *pattern = (const char *)data->poison[kind];
+    for (size_t done = 0; done < bytes;) {
+        const size_t from = (place + offset + done) % POISON_PATTERN_BYTES;
+        const size_t left = POISON_PATTERN_BYTES - from;
+        const size_t length = left < bytes - done ? left : bytes - done;
+        memcpy((char *)at + done, pattern + from, length);
+        done += length;
+    }
+}
+
+bool data_poison_intact(const struct data *data, enum poison kind, size_t place, size_t offset,
+                        const void *at, size_t bytes, size_t *where)
+{
+    const char *pattern = (const char *)data->poison[kind];
+    const char *held = at;
+    for (size_t done = 0; done < bytes;) {
+        const size_t from = (place + offset + done) % POISON_PATTERN_BYTES;
+        const size_t left = POISON_PATTERN_BYTES - from;
+        const size_t length = left < bytes - done ? left : bytes - done;
+        if (memcmp(held + done, pattern + from, length) != 0) {
+            size_t i = 0;
+            while (held[done + i] == pattern[from + i])
+                i++;
+            *where = done + i;
+            return false;
+        }
+        done += length;
+    }
+    return true;
+}

@@ -1,0 +1,455 @@
+#include "gate/gate.h"
+
+#include "base/str.h"
+#include "gate/internal.h"
+#include "os/os.h"
+#include "stats/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REDRAW_CREDIT_NS (4 * GATE_MS) /* earned by each candidate, for new probes */
+
+/* --- opening --------------------------------------------------------------------------------- */
+
+static bool has_oracle(const struct task *task)
+{
+    if (task->precision == PRECISION_EXACT || !dtype_is_float(task->dtype))
+        return false;
+    for (size_t arg = 0; arg < task->arg_count; arg++)
+        if (task->args[arg].role != ARG_IN && dtype_is_float(task->args[arg].dtype))
+            return true;
+    return false;
+}
+
+/* The reference with `real` as `real_name`. */
+static bool build_reference(struct gate *gate, const char *real_name, struct image *out,
+                            struct hash_id *code_id, struct err *err)
+{
+    const struct candidate reference = {.source = gate->task->reference};
+    const struct build_request request = {
+        .task = gate->task, .candidate = &reference, .real_name = real_name, .is_trusted = true};
+    struct build_result result = {0};
+    if (!target_build(gate->target, &request, &gate->arena, &result, err))
+        return false;
+    if (result.status != BUILD_OK) {
+        const char *text = result.diagnostics && *result.diagnostics ? result.diagnostics
+                           : result.evidence                         ? result.evidence
+                                                                     : "no detail";
+        (void)err_set(err, ERR_BAD_INPUT,
+                      "the reference of task '%s' does not build with real = %s: %s",
+                      gate->task->name, real_name, text);
+        return err_hint(err, "reference.c must be plain C over the type 'real'");
+    }
+    *out = (struct image){result.image, result.image_bytes};
+    *code_id = result.code_id;
+    return true;
+}
+
+static struct hash_id make_id(const struct gate *gate)
+{
+    char version[32], factor[32];
+    (void)snprintf(version, sizeof version, "gate %d", GATE_VERSION);
+    (void)snprintf(factor, sizeof factor, "%g", precision_class_factor(gate->task->precision));
+    const char *const parts[] = {version, factor, gate->task->id.text,
+                                 target_features(gate->target)->id.text, gate->baseline_code.text};
+    return hash_strings(parts, sizeof parts / sizeof *parts);
+}
+
+/* Median time of a call of the baseline, warm. */
+static bool measure_baseline(struct gate *gate, size_t case_index, const struct probe *declared,
+                             struct err *err)
+{
+    enum { TIMES = 5, MOST_CALLS = 64 };
+    struct rig rig;
+    struct session_report report;
+    if (!rig_start(gate, &rig, case_index, gate->baseline, false, NULL, &report, err))
+        return false;
+    if (report.status != SESSION_OK)
+        return err_set(err, ERR_IO, "the baseline cannot be loaded again: %s",
+                       report.evidence ? report.evidence : "no detail");
+    struct session_call calls[MOST_CALLS];
+    size_t places[TASK_MAX_ARGS], count = 1;
+    double times[TIMES];
+    for (size_t i = 0; i < MOST_CALLS; i++)
+        calls[i] = (struct session_call){0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < TIMES; i++) {
+        rig_load(gate, &rig, &calls[0], declared->inputs, DISTRIBUTION_DECLARED, places);
+        ok = session_run(rig.session, calls, count, true, 60 * GATE_S, &report, err);
+        if (ok && report.status != SESSION_OK && report.status != SESSION_NOISY)
+            ok = err_set(err, ERR_IO, "the baseline stopped while it was timed: %s",
+                         report.evidence ? report.evidence : "no detail");
+        times[i] = (double)(report.elapsed_ns > 0 ? report.elapsed_ns : 1) / (double)count;
+        const double calls_wanted = 1e5 / times[i] + 1;
+        count = calls_wanted < MOST_CALLS ? (size_t)calls_wanted : MOST_CALLS;
+    }
+    rig_stop(&rig);
+    if (ok)
+        gate->cases[case_index].baseline_ns = (int64_t)(stats_median(times, TIMES) + 0.5);
+    return ok;
+}
+
+/* Probes of a case; of one held out only enough to know that the reference works there. */
+static bool open_case(struct gate *gate, size_t case_index, struct err *err)
+{
+    struct case_state *state = &gate->cases[case_index];
+    const bool held_out = gate->task->cases[case_index].held_out;
+    if (!probes_draw(gate, case_index, held_out ? PROBES_DECLARED : PROBES_FITTING, state->probes,
+                     &state->probe_count, err))
+        return false;
+    if (!null_battery(gate, state->probes, state->probe_count, err) ||
+        !measure_baseline(gate, case_index, &state->probes[0], err))
+        return false;
+    if (held_out) {
+        probes_free(state->probes, state->probe_count);
+        state->probe_count = 0;
+    }
+    return true;
+}
+
+static struct gate_opts with_defaults(const struct gate_opts *opts)
+{
+    struct gate_opts full = opts ? *opts : (struct gate_opts){0};
+    if (full.call_limit_ns == 0)
+        full.call_limit_ns = 2 * GATE_S;
+    if (full.memory_limit_bytes == 0)
+        full.memory_limit_bytes = (size_t)1024 * 1024 * 1024;
+    return full;
+}
+
+bool gate_open(struct target *target, const struct task *task, const struct gate_opts *opts,
+               struct gate **out, struct err *err)
+{
+    CLEANUP(gate_close) struct gate *gate = calloc(1, sizeof *gate);
+    if (!gate)
+        BUG("gate: out of memory");
+    gate->target = target;
+    gate->task = task;
+    gate->opts = with_defaults(opts);
+    struct hash_id ignored;
+    if (!build_reference(gate, dtype_c_name(task->dtype), &gate->baseline, &gate->baseline_code,
+                         err))
+        return false;
+    if (has_oracle(task) && !build_reference(gate, "double", &gate->oracle, &ignored, err))
+        return false;
+    gate->data = data_open(task, os_random_u64());
+    gate->id = make_id(gate);
+    for (size_t i = 0; i < task->case_count; i++)
+        if (!open_case(gate, i, err))
+            return false;
+    *out = gate;
+    gate = NULL;
+    return true;
+}
+
+void gate_close(struct gate **gate)
+{
+    struct gate *g = *gate;
+    if (!g)
+        return;
+    for (size_t i = 0; i < g->task->case_count; i++) {
+        probes_free(g->cases[i].probes, g->cases[i].probe_count);
+        rig_stop(&g->cases[i].timing);
+    }
+    data_close(&g->data);
+    records_free(g);
+    arena_free(&g->arena);
+    free(g);
+    *gate = NULL;
+}
+
+struct hash_id gate_id(const struct gate *gate)
+{
+    return gate->id;
+}
+
+int64_t gate_baseline_ns(const struct gate *gate, size_t case_index)
+{
+    return case_index < gate->task->case_count ? gate->cases[case_index].baseline_ns : 0;
+}
+
+/* --- stages of a judgement ---------------------------------------------------------------------
+ */
+
+static bool build(struct judgement *j, const struct candidate *candidate, struct err *err)
+{
+    static const enum verdict_kind kinds[] = {
+        [BUILD_OK] = VERDICT_COUNT,
+        [BUILD_FAILED] = VERDICT_BUILD_FAILED,
+        [BUILD_REJECTED] = VERDICT_REJECTED,
+        [BUILD_TIMED_OUT] = VERDICT_BUILD_FAILED,
+    };
+    const struct build_request request = {.task = j->gate->task,
+                                          .candidate = candidate,
+                                          .real_name = dtype_c_name(j->gate->task->dtype)};
+    struct build_result result = {0};
+    const int64_t start = os_now_ns();
+    if (!target_build(j->gate->target, &request, j->arena, &result, err))
+        return false;
+    j->out->timings.build_ns = os_now_ns() - start;
+    j->out->diagnostics = result.diagnostics ? result.diagnostics : "";
+    j->out->code_id = result.code_id;
+    j->image = (struct image){result.image, result.image_bytes};
+    if (result.status == BUILD_OK)
+        return true;
+    return decide(j, kinds[result.status], result.mechanism ? result.mechanism : "compiler", "%s",
+                  result.evidence ? result.evidence : "does not build");
+}
+
+/* The cases to judge on: those that catch most first, else by lot. */
+static size_t order_cases(const struct judgement *j, size_t *order)
+{
+    const struct gate *gate = j->gate;
+    int64_t failures[TASK_MAX_CASES] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < gate->task->case_count; i++) {
+        if (gate->task->cases[i].held_out && !j->is_confirmation)
+            continue;
+        for (size_t k = 0; k < gate->cases[i].probe_count; k++)
+            failures[i] += gate->cases[i].probes[k].failures;
+        const size_t k = data_below(gate->data, count + 1);
+        order[count] = order[k];
+        order[k] = i;
+        count++;
+    }
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && failures[order[k]] > failures[order[k - 1]]; k--) {
+            const size_t swapped = order[k];
+            order[k] = order[k - 1];
+            order[k - 1] = swapped;
+        }
+    return count;
+}
+
+/* A confirmation has probes of its own, of every distribution. */
+static bool check_one(struct judgement *j, size_t case_index, struct err *err)
+{
+    struct case_state *state = &j->gate->cases[case_index];
+    if (!j->is_confirmation) {
+        timed_bounds(j, &state->probes[0]);
+        return check_case(j, case_index, state->probes, state->probe_count, err);
+    }
+    struct probe probes[MAX_PROBES] = {0};
+    size_t count = 0;
+    if (!probes_draw(j->gate, case_index, PROBES_ALL, probes, &count, err))
+        return false;
+    timed_bounds(j, &probes[0]);
+    const bool ok = check_case(j, case_index, probes, count, err);
+    probes_free(probes, count);
+    return ok;
+}
+
+static bool check_all(struct judgement *j, struct err *err)
+{
+    size_t order[TASK_MAX_CASES];
+    const size_t count = order_cases(j, order);
+    const int64_t start = os_now_ns();
+    bool ok = true;
+    for (size_t i = 0; ok && i < count && !j->is_decided; i++)
+        ok = check_one(j, order[i], err);
+    j->out->timings.check_ns = os_now_ns() - start;
+    return ok;
+}
+
+/* When a case need not be timed further: even if the rest were `HOPE` better than the best so far,
+ * the whole would stay below it. */
+static struct race race_for(const struct judgement *j, double weight, double done_weight,
+                            double done_high, double all_weight)
+{
+    static const double HOPE = 0.2, BEHIND = 0.1;
+    const double rest = all_weight - done_weight - weight;
+    const double best = j->race_log_ratio;
+    return (struct race){
+        .hopeless = weight > 0 && isfinite(best)
+                        ? (best * all_weight - done_high - rest * (best + HOPE)) / weight
+                        : -HUGE_VAL,
+        .behind = best - BEHIND,
+    };
+}
+
+/* Times the cases in random order; `raced` where it stopped early. */
+static bool time_all(struct judgement *j, bool *raced, struct err *err)
+{
+    const struct task *task = j->gate->task;
+    struct case_result *results = arena_array(j->arena, task->case_count, sizeof *results);
+    size_t order[TASK_MAX_CASES];
+    const size_t count = order_cases(j, order);
+    const int64_t start = os_now_ns();
+    double all_weight = 0, done_weight = 0, done_high = 0;
+    *raced = false;
+    for (size_t i = 0; i < count; i++)
+        all_weight += task->cases[order[i]].weight;
+    for (size_t i = 0; i < count && !j->is_decided && !*raced; i++) {
+        struct case_result *result = &results[order[i]];
+        const double weight = task->cases[order[i]].weight;
+        const struct race race = race_for(j, weight, done_weight, done_high, all_weight);
+        if (!time_case(j, order[i], race, result, err))
+            return false;
+        *raced = result->log_high < race.hopeless;
+        done_weight += weight;
+        done_high += weight * result->log_high;
+    }
+    j->out->timings.time_ns = os_now_ns() - start;
+    /* In the task's order, without those that were not reached. */
+    size_t kept = 0;
+    for (size_t i = 0; i < task->case_count; i++)
+        if (results[i].name)
+            results[kept++] = results[i];
+    j->out->cases = results;
+    j->out->case_count = kept;
+    return true;
+}
+
+/* Weighted mean over the cases that are held out, or those that are not. */
+static size_t combine(const struct verdict *verdict, bool held_out, struct stats_interval *out,
+                      double *noise)
+{
+    struct stats_interval parts[TASK_MAX_CASES];
+    double weights[TASK_MAX_CASES], squares = 0, sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < verdict->case_count; i++) {
+        const struct case_result *c = &verdict->cases[i];
+        if (c->held_out != held_out)
+            continue;
+        parts[count] = (struct stats_interval){exp(c->log_ratio), exp(c->log_low), exp(c->log_high),
+                                               (size_t)c->pairs};
+        weights[count++] = c->weight;
+        squares += c->weight * c->weight * c->noise * c->noise;
+        sum += c->weight;
+    }
+    if (count == 0 || !(sum > 0))
+        return 0;
+    *out = stats_combine_log(parts, weights, count);
+    *out = (struct stats_interval){log(out->mid), log(out->low), log(out->high), out->count};
+    *noise = sqrt(squares) / sum;
+    return count;
+}
+
+static void conclude(struct judgement *j, bool raced)
+{
+    struct verdict *out = j->out;
+    struct stats_interval all, held_out;
+    double noise = 0, held_out_noise;
+    out->kind = VERDICT_TIMED;
+    if (combine(out, false, &all, &noise) > 0) {
+        out->log_ratio = all.mid;
+        out->log_low = all.low;
+        out->log_high = all.high;
+        out->is_win = !raced && all.low > fmax(log(1.02), 3 * noise);
+    }
+    if (combine(out, true, &held_out, &held_out_noise) > 0) {
+        out->has_held_out = true;
+        out->held_out_log_ratio = held_out.mid;
+        out->held_out_low = held_out.low;
+        out->held_out_high = held_out.high;
+    }
+    out->confirmed = j->is_confirmation && out->is_win;
+    if (raced)
+        out->evidence =
+            arena_printf(j->arena,
+                         "clearly slower than the best so far: stopped after %zu of its "
+                         "cases",
+                         out->case_count);
+}
+
+static bool run_stages(struct judgement *j, const struct candidate *candidate, struct err *err)
+{
+    if (!build(j, candidate, err))
+        return false;
+    if (j->is_decided)
+        return true;
+    data_reseed(j->gate->data, os_random_u64()); /* a secret that the build cannot have known */
+    const struct verdict *known =
+        j->is_confirmation ? NULL : record_find(j->gate, &j->out->code_id);
+    if (known) {
+        const struct gate_timings timings = j->out->timings;
+        *j->out = verdict_copy(known, j->arena);
+        j->out->timings = timings;
+        j->out->from_record = true;
+        j->is_decided = true;
+        return true;
+    }
+    if (!check_all(j, err))
+        return false;
+    bool raced = false;
+    if (!j->is_decided && !j->gate->opts.check_only && !time_all(j, &raced, err))
+        return false;
+    if (!j->is_decided)
+        conclude(j, raced);
+    return true;
+}
+
+static bool judge(struct gate *gate, const struct candidate *candidate,
+                  const struct timing_plan *plan, bool is_confirmation, double race_log_ratio,
+                  struct arena *arena, struct verdict *out, struct err *err)
+{
+    const int64_t start = os_now_ns();
+    struct verdict verdict = {.kind = VERDICT_TOO_NOISY,
+                              .mechanism = "",
+                              .evidence = "",
+                              .diagnostics = "",
+                              .gate_id = gate->id,
+                              .missing_layers =
+                                  arena_strdup(arena, target_missing_layers(gate->target))};
+    struct judgement j = {.gate = gate,
+                          .arena = arena,
+                          .out = &verdict,
+                          .plan = *plan,
+                          .race_log_ratio = race_log_ratio,
+                          .is_confirmation = is_confirmation};
+    if (!probes_refresh(gate, err) || !run_stages(&j, candidate, err))
+        return err_within(err, "judging a candidate of '%s'", gate->task->name);
+    gate->judged++;
+    gate->redraw_credit += REDRAW_CREDIT_NS;
+    verdict.timings.total_ns = os_now_ns() - start;
+    if (!is_confirmation)
+        record_add(gate, &verdict);
+    *out = verdict;
+    return true;
+}
+
+static struct timing_plan plan_for(const struct gate_opts *opts, struct timing_plan plan)
+{
+    if (opts->time_budget_ns > 0)
+        plan.budget_ns = opts->time_budget_ns;
+    if (opts->max_pairs > 0)
+        plan.max_pairs = opts->max_pairs;
+    if (opts->half_width > 0)
+        plan.half_width = opts->half_width;
+    return plan;
+}
+
+bool gate_judge(struct gate *gate, const struct candidate *candidate, double race_log_ratio,
+                struct arena *arena, struct verdict *out, struct err *err)
+{
+    const struct timing_plan plan = plan_for(&gate->opts, (struct timing_plan){
+                                                              .budget_ns = 3 * GATE_S / 2,
+                                                              .min_pairs = 12,
+                                                              .max_pairs = 120,
+                                                              .processes = 2,
+                                                              .half_width = 0.02,
+                                                          });
+    return judge(gate, candidate, &plan, false, race_log_ratio, arena, out, err);
+}
+
+bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct arena *arena,
+                  struct verdict *out, struct err *err)
+{
+    const struct timing_plan plan = plan_for(&gate->opts, (struct timing_plan){
+                                                              .budget_ns = 10 * GATE_S,
+                                                              .min_pairs = 24,
+                                                              .max_pairs = 400,
+                                                              .processes = 3,
+                                                              .half_width = 0.005,
+                                                          });
+    data_close(&gate->data);
+    gate->data = data_open(gate->task, os_random_u64()); /* a new secret */
+    /* A comment that no earlier build had: targets keep builds of the same source. */
+    struct candidate clean = *candidate;
+    clean.source = arena_printf(arena, "%s\n/* confirmation %016llx */\n", candidate->source,
+                                (unsigned long long)os_random_u64());
+    return judge(gate, &clean, &plan, true, -HUGE_VAL, arena, out, err);
+}

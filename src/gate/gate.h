@@ -1,0 +1,65 @@
+/*
+ * The gate: the one place where a candidate earns a verdict.
+ *
+ * screen -> build -> check -> time -> (recheck). The gate owns the random numbers, the oracle, the
+ * comparison, the flags of the link and the clock; the candidate runs boxed in a session of the
+ * target. It is opened for one task on one target and keeps the baseline, the oracle and warm
+ * children between candidates. Mechanisms M1..M17 are described in docs/how-we-measure.md. Threads:
+ * one gate, one thread.
+ */
+#ifndef KOPE_GATE_GATE_H
+#define KOPE_GATE_GATE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "target/target.h"
+#include "task/candidate.h"
+#include "task/task.h"
+#include "task/verdict.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct gate; /* opaque */
+
+/* Zero means the default. */
+struct gate_opts {
+    int64_t call_limit_ns;  /* hard wall clock for one call: 2 s, at least 20 x the baseline's */
+    int64_t time_budget_ns; /* most time for the paired timing of one case: 1.5 s in search, 10 s in
+                               recheck */
+    int64_t max_pairs;      /* per case: 120 in search, 400 in recheck */
+    double half_width;      /* stop when the 95 % interval is within this: 0.02 in search, 0.005 in
+                               recheck */
+    size_t memory_limit_bytes; /* of the child beyond buffers: 1 GiB */
+    bool check_only;           /* no timing: `timed` without cases means right */
+};
+
+/* Loads reference and null battery: a task that an empty, zero, constant, copying or reversing
+ * kernel passes is refused (ERR_BAD_INPUT, naming the case). Also refused: a reference that does
+ * not build, or crashes, or is not finite. */
+bool gate_open(struct target *target, const struct task *task, const struct gate_opts *opts,
+               struct gate **out, struct err *err);
+void gate_close(struct gate **gate);
+
+/* Judges on the cases that are not held out. `race_log_ratio`: the best so far; a candidate whose
+ * whole interval is below it stops early (its interval is then wide); pass -INFINITY for none. */
+bool gate_judge(struct gate *gate, const struct candidate *candidate, double race_log_ratio,
+                struct arena *arena, struct verdict *out, struct err *err);
+
+/* Judges a winner again: new seed, clean build, every case and the held-out shapes, tighter
+ * intervals. */
+bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct arena *arena,
+                  struct verdict *out, struct err *err);
+
+/* Loads a verdict of an earlier run, so that the same machine code is not measured again (the
+ * verdict then says from_record). False where it is not of this gate_id, or is nothing that lasts.
+ */
+bool gate_recall(struct gate *gate, const struct verdict *earlier);
+
+/* What a verdict depends on: gate version, tolerances, task id, target id. */
+struct hash_id gate_id(const struct gate *gate);
+
+/* Median time of one baseline call in a case, 0 before it was measured. */
+int64_t gate_baseline_ns(const struct gate *gate, size_t case_index);
+
+#endif

@@ -1,0 +1,264 @@
+/*
+ * Inside gate/: the state of a gate and of one judgement, shared by its parts.
+ *
+ *   gate.c      open, close, judge, confirm: the wiring
+ *   data.c      secret inputs and poison           compare.c   precision classes
+ *   rig.c       a boxed child with its buffers     probe.c     inputs with oracle and baseline
+ * results null.c      the null battery                   check.c     is a candidate right timing.c
+ * how fast is one case               sample.c    one timed pair, and its outputs verified
+ *   roofline.c  impossible times                   record.c    verdicts by machine code
+ *   decide.c    a verdict with its evidence
+ */
+#ifndef KOPE_GATE_INTERNAL_H
+#define KOPE_GATE_INTERNAL_H
+
+#include "gate/gate.h"
+
+#include "base/rng.h"
+#include "gate/compare.h"
+#include "gate/data.h"
+
+enum {
+    GATE_VERSION = 1,
+    PAGE_BYTES = 4096,
+    ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
+    MAX_PROBES = DISTRIBUTION_COUNT,
+    MOST_LATE_WRITES = 256,
+    MOST_DOUBTS = 3,
+};
+
+#define GATE_MS (INT64_C(1000) * 1000)
+#define GATE_S (INT64_C(1000) * 1000 * 1000)
+
+struct image {
+    const void *bytes;
+    size_t length;
+};
+
+/* --- rig.c: a session of one image for one case ------------------------------------------- */
+
+/* A write into a buffer that is held back until just before the clock starts. */
+struct late_write {
+    void *at;
+    uint64_t bits;
+    size_t bytes;
+};
+
+/* Does not move while its session lives. */
+struct rig {
+    const struct task *task;
+    const struct task_case *problem;
+    struct session *session;
+    struct session_buffer buffers[TASK_MAX_ARGS]; /* `bytes` is the room */
+    enum dtype dtypes[TASK_MAX_ARGS];             /* double instead of `real` in the oracle */
+    size_t elements[TASK_MAX_ARGS];
+    int64_t ints[TASK_MAX_ATTRS + TASK_MAX_AXES];
+    double reals[TASK_MAX_ATTRS];
+    struct late_write late[MOST_LATE_WRITES]; /* done once, by the next run */
+    size_t late_count;
+};
+
+/* Bytes of an argument in this rig. */
+size_t rig_arg_bytes(const struct rig *rig, size_t arg);
+
+/* Starts the child. `rooms` NULL: each argument with a margin. `*report` says why there is no
+ * session where its status is not OK; false is for the host. */
+bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
+               bool is_oracle, const size_t *rooms, struct session_report *report, struct err *err);
+void rig_stop(struct rig *rig);
+
+/* Where the arguments of a call lie. */
+enum placement { PLACE_HEAD, PLACE_TAIL, PLACE_SKEWED, PLACEMENT_COUNT };
+const char *placement_name(enum placement placement);
+struct session_call rig_place(struct gate *gate, const struct rig *rig, enum placement placement);
+
+/* Inputs at their places, poison everywhere else. `places` are where each room's poison begins. */
+void rig_load(struct gate *gate, struct rig *rig, const struct session_call *call,
+              void *const *inputs, enum distribution distribution, size_t places[TASK_MAX_ARGS]);
+
+/* Is the poison around every argument intact? Where not, the argument and how many bytes from its
+ * nearer edge the first change lies: negative before the beginning. */
+bool rig_guards_intact(const struct gate *gate, const struct rig *rig,
+                       const struct session_call *call, enum distribution distribution,
+                       const size_t places[TASK_MAX_ARGS], size_t *arg, int64_t *distance);
+
+/* An argument in the parent's mapping. */
+void *rig_arg(const struct rig *rig, const struct session_call *call, size_t arg);
+
+/* --- probe.c ------------------------------------------------------------------------------ */
+
+/* Inputs with what the oracle and the baseline make of them. Owns its arrays. */
+struct probe {
+    size_t case_index;
+    enum distribution distribution;
+    void *inputs[TASK_MAX_ARGS];             /* in and inout, in the task's dtypes */
+    struct yardstick outputs[TASK_MAX_ARGS]; /* out and inout; others have count 0 */
+    int64_t failures;                        /* candidates that it caught: such probes go first */
+    int64_t draw_ns;                         /* what drawing it cost */
+    int64_t judged_at;                       /* the gate's count of candidates when it was drawn */
+    bool is_usable; /* false: the baseline is not finite there, so the input is not a valid one */
+};
+
+/* A case as the gate keeps it. */
+struct case_state {
+    struct probe probes[MAX_PROBES];
+    size_t probe_count;
+    int64_t baseline_ns;
+    struct rig timing;   /* a warm child of the baseline; its session is NULL where there is none */
+    int64_t timing_uses; /* since it was started */
+};
+
+enum probe_scope {
+    PROBES_DECLARED, /* the declared distribution only */
+    PROBES_FITTING,  /* as many as the memory allows */
+    PROBES_ALL
+};
+
+/* Draws the probes of a case anew; refuses a reference that crashes or is not finite. */
+bool probes_draw(struct gate *gate, size_t case_index, enum probe_scope scope, struct probe *probes,
+                 size_t *count, struct err *err);
+void probes_free(struct probe *probes, size_t count);
+/* Draws the oldest probes again, as far as the time that has been earned goes. */
+bool probes_refresh(struct gate *gate, struct err *err);
+
+/* --- null.c ------------------------------------------------------------------------------- */
+
+/* ERR_BAD_INPUT where a null kernel would pass all probes of a case. */
+bool null_battery(const struct gate *gate, const struct probe *probes, size_t count,
+                  struct err *err);
+
+/* --- the gate ----------------------------------------------------------------------------- */
+
+struct record;
+
+struct gate {
+    struct target *target;
+    const struct task *task;
+    struct gate_opts opts;
+    struct arena arena;
+    struct hash_id id;
+    struct data *data;
+    struct image baseline, oracle;
+    struct hash_id baseline_code;
+    struct case_state cases[TASK_MAX_CASES];
+    enum distribution deck[DISTRIBUTION_COUNT]; /* those of choice, shuffled, dealt to the cases */
+    size_t deck_count, deck_next;
+    int64_t judged;        /* candidates so far */
+    int64_t redraw_credit; /* ns that may be spent on new probes */
+    struct record *records;
+    size_t record_count, record_capacity;
+};
+
+/* --- one judgement ------------------------------------------------------------------------ */
+
+/* How precisely to time. */
+struct timing_plan {
+    int64_t budget_ns; /* of one case */
+    int64_t min_pairs, max_pairs;
+    int64_t processes; /* at least */
+    double half_width;
+};
+
+/* How far a timed output may be from the baseline's on the same input. */
+struct timed_bound {
+    bool is_exact;
+    double
+        relative; /* of the element, where the baseline is good in every element; else INFINITY */
+    double absolute; /* where it is not */
+};
+
+struct judgement {
+    struct gate *gate;
+    struct arena *arena;
+    struct verdict *out;
+    struct image image;
+    struct timing_plan plan;
+    double race_log_ratio;
+    bool is_confirmation;
+    bool is_decided; /* `out` holds its verdict; the rest is skipped */
+    int64_t doubts;  /* doubtful ends of a child so far; MOST_DOUBTS are excused */
+    int64_t fastest_ns[TASK_MAX_CASES]; /* call of the candidate seen while checking */
+    double error[TASK_MAX_CASES];       /* worst, in units of the baseline's own */
+    struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];
+};
+
+/* --- decide.c ------------------------------------------------------------------------------ */
+
+/* Fills kind, mechanism and evidence and ends the judgement. Always true. */
+bool decide(struct judgement *j, enum verdict_kind kind, const char *mechanism, const char *format,
+            ...) __attribute__((format(printf, 4, 5)));
+/* The verdict of a session that did not end well; `where` is put in front of its evidence. */
+bool decide_session(struct judgement *j, const struct session_report *report, const char *where);
+/* Is it work after the bell, which a busy host can feign? Only certain when it comes again in new
+ * processes. */
+bool session_is_doubtful(const struct session_report *report);
+/* "y[12,3]" */
+char *element_name(const struct task *task, const struct task_case *c, size_t arg, size_t index,
+                   struct arena *arena);
+
+/* --- check.c -------------------------------------------------------------------------------- */
+
+/* Every probe of a case in one fresh session. */
+bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,
+                struct err *err);
+
+/* --- timing.c ------------------------------------------------------------------------------- */
+
+/* Where timing of a case may end early: `hopeless` ends the judgement's timing, `behind` only
+ * makes more precision pointless. -INFINITY for none. */
+struct race {
+    double hopeless, behind;
+};
+
+/* Times one case into `*out`; may end the judgement (a timed output is wrong, too noisy, too fast).
+ */
+bool time_case(struct judgement *j, size_t case_index, struct race race, struct case_result *out,
+               struct err *err);
+
+/* --- sample.c ------------------------------------------------------------------------------- */
+
+/* The calls of a sample: each on its own set of arguments, one after the other in the rooms. */
+struct ring {
+    size_t sets;
+    size_t stride[TASK_MAX_ARGS]; /* bytes from one set to the next */
+    size_t room[TASK_MAX_ARGS];
+    struct session_call calls[SESSION_MAX_CALLS];
+};
+
+/* For a baseline and a candidate whose calls take about so long. */
+void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_t candidate_ns,
+               struct ring *ring);
+
+struct sample {
+    int64_t baseline_ns, candidate_ns; /* of all calls of the sample */
+    bool is_noisy;
+    bool is_lost; /* one of the children is dead, and the host may be the cause */
+};
+
+/* What the baseline's errors on the declared inputs say about the outputs of timed calls. */
+void timed_bounds(struct judgement *j, const struct probe *declared);
+
+/* New data for both, baseline and candidate in random order, then the candidate's outputs verified
+ * against the baseline's while it is frozen (M5, M6, M7, M8). */
+bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
+                 struct rig *candidate, const struct ring *ring, struct sample *out,
+                 struct err *err);
+
+/* --- roofline.c ------------------------------------------------------------------------------- */
+
+/* Least possible time of a call in ns, 0 where the rates are unknown; the arithmetic in words. */
+double roofline_floor_ns(const struct gate *gate, size_t case_index, struct arena *arena,
+                         const char **text);
+/* Share of the roofline for a time. */
+double roofline_share(const struct gate *gate, size_t case_index, int64_t time_ns);
+/* A time under the floor ends the judgement (M14). */
+bool roofline_check(struct judgement *j, size_t case_index, int64_t time_ns);
+
+/* --- record.c ----------------------------------------------------------------------------------
+ */
+
+const struct verdict *record_find(const struct gate *gate, const struct hash_id *code_id);
+void record_add(struct gate *gate, const struct verdict *verdict);
+void records_free(struct gate *gate);
+
+#endif

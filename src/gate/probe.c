@@ -1,0 +1,507 @@
+#include "gate/internal.h"
+
+#include "os/os.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROBE_BYTES                                                                                \
+    ((size_t)8 * 1024 * 1024) /* kept of a case, if that is enough for the fewest                  \
+                               */
+#define REFERENCE_LIMIT_NS (60 * GATE_S)
+
+enum { FEWEST_OTHERS = 2, MOST_PERTURBED = 15 };
+
+static void *get(size_t count, size_t bytes)
+{
+    void *out = calloc(count ? count : 1, bytes);
+    if (!out)
+        BUG("gate: out of memory for %zu x %zu bytes", count, bytes);
+    return out;
+}
+
+/* The two children that make a probe: baseline and oracle of one case. */
+struct bench {
+    struct gate *gate;
+    size_t case_index;
+    const struct task_case *problem;
+    bool has_oracle;
+    struct rig baseline, oracle;
+    unsigned perturbed; /* runs on perturbed inputs */
+    unsigned doubts;    /* times that a child was started again */
+};
+
+static void bench_close(struct bench *bench)
+{
+    rig_stop(&bench->baseline);
+    rig_stop(&bench->oracle);
+}
+
+static bool refuse(const struct bench *bench, struct err *err, const char *what, const char *why)
+{
+    (void)err_set(err, ERR_BAD_INPUT, "task '%s', case '%s': the reference %s%s%s",
+                  bench->gate->task->name, bench->problem->name, what, *why ? ": " : "", why);
+    return err_hint(err, "reference.c must be right for every case and every valid input");
+}
+
+static bool refuse_report(const struct bench *bench, const struct session_report *report,
+                          struct err *err)
+{
+    static const char *const what[] = {
+        [SESSION_OK] = "failed",
+        [SESSION_CRASHED] = "crashes",
+        [SESSION_TIMED_OUT] = "does not end",
+        [SESSION_REJECTED] = "breaks a rule of the box",
+        [SESSION_NOISY] = "failed",
+    };
+    return refuse(bench, err, what[report->status], report->evidence ? report->evidence : "");
+}
+
+/* Runs on perturbed inputs: enough that one element does not decide by luck. */
+static unsigned perturbed_runs(const struct task *task, size_t case_index)
+{
+    const struct task_case *c = &task->cases[case_index];
+    size_t bytes = 0, elements = SIZE_MAX;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        bytes += task_arg_bytes(task, arg, c);
+        const size_t count = (size_t)task_arg_elements(task, arg, c);
+        if (task->args[arg].role != ARG_IN && count < elements)
+            elements = count;
+    }
+    if (elements < 8)
+        return MOST_PERTURBED;
+    if (elements < 64 || task->precision == PRECISION_STRICT)
+        return 7;
+    return bytes > 8 * 1024 * 1024 ? 2 : 3;
+}
+
+static bool bench_start(struct bench *bench, struct rig *rig, struct err *err)
+{
+    struct session_report report;
+    const bool is_oracle = rig == &bench->oracle;
+    if (!rig_start(bench->gate, rig, bench->case_index,
+                   is_oracle ? bench->gate->oracle : bench->gate->baseline, is_oracle, NULL,
+                   &report, err))
+        return false;
+    return report.status == SESSION_OK || refuse_report(bench, &report, err);
+}
+
+static bool bench_open(struct gate *gate, size_t case_index, struct bench *bench, struct err *err)
+{
+    const struct task *task = gate->task;
+    *bench = (struct bench){.gate = gate,
+                            .case_index = case_index,
+                            .problem = &task->cases[case_index],
+                            .has_oracle = gate->oracle.bytes != NULL,
+                            .perturbed = perturbed_runs(task, case_index)};
+    const bool ok = bench_start(bench, &bench->baseline, err) &&
+                    (!bench->has_oracle || bench_start(bench, &bench->oracle, err));
+    if (!ok)
+        bench_close(bench);
+    return ok;
+}
+
+/* Runs one of the two on inputs in the rig's dtypes, guards checked; results stay in the rig. */
+static bool bench_run(struct bench *bench, struct rig *rig, void *const *inputs,
+                      enum distribution distribution, struct session_call *call, struct err *err)
+{
+    enum { MOST_RESTARTS = 5 };
+    size_t places[TASK_MAX_ARGS], arg;
+    int64_t distance;
+    struct session_report report;
+    for (;;) {
+        report = (struct session_report){0};
+        *call = rig_place(bench->gate, rig, PLACE_TAIL);
+        rig_load(bench->gate, rig, call, inputs, distribution, places);
+        if (!session_run(rig->session, call, 1, false, REFERENCE_LIMIT_NS, &report, err))
+            return false;
+        if (!session_is_doubtful(&report) || bench->doubts++ >= MOST_RESTARTS)
+            break;
+        rig_stop(rig);
+        if (!bench_start(bench, rig, err))
+            return false;
+    }
+    if (report.status != SESSION_OK && report.status != SESSION_NOISY)
+        return refuse_report(bench, &report, err);
+    if (!rig_guards_intact(bench->gate, rig, call, distribution, places, &arg, &distance))
+        return refuse(bench, err, "writes outside its argument", rig->task->args[arg].name);
+    return true;
+}
+
+/* Inputs widened to the oracle's dtypes; the caller frees those that differ. */
+static void widen_inputs(const struct bench *bench, void *const *inputs, void **wide)
+{
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
+        wide[arg] = NULL;
+        if (!inputs[arg])
+            continue;
+        const size_t count = bench->oracle.elements[arg];
+        const enum dtype dtype = bench->gate->task->args[arg].dtype;
+        wide[arg] = get(count, sizeof(double));
+        if (bench->oracle.dtypes[arg] == DTYPE_F64)
+            dtype_widen(dtype, inputs[arg], 0, count, wide[arg]);
+        else
+            memcpy(wide[arg], inputs[arg], count * dtype_bytes(dtype));
+    }
+}
+
+static void free_args(void **arrays)
+{
+    for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
+        free(arrays[arg]);
+        arrays[arg] = NULL;
+    }
+}
+
+/* The oracle on the same bits; `out[arg]` gets the outputs that are compared, as doubles. */
+static bool run_oracle(struct bench *bench, const struct probe *probe, void *const *inputs,
+                       double **out, struct err *err)
+{
+    void *wide[TASK_MAX_ARGS] = {0};
+    struct session_call call;
+    widen_inputs(bench, inputs, wide);
+    const bool ok = bench_run(bench, &bench->oracle, wide, probe->distribution, &call, err);
+    free_args(wide);
+    if (!ok)
+        return false;
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++)
+        if (probe->outputs[arg].want)
+            dtype_widen(bench->oracle.dtypes[arg], rig_arg(&bench->oracle, &call, arg), 0,
+                        probe->outputs[arg].count, out[arg]);
+    return true;
+}
+
+static bool run_baseline(struct bench *bench, const struct probe *probe, void *const *inputs,
+                         void **out, struct err *err)
+{
+    struct session_call call;
+    if (!bench_run(bench, &bench->baseline, inputs, probe->distribution, &call, err))
+        return false;
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++)
+        if (probe->outputs[arg].count)
+            memcpy(out[arg], rig_arg(&bench->baseline, &call, arg),
+                   rig_arg_bytes(&bench->baseline, arg));
+    return true;
+}
+
+/* Arrays of one run on perturbed inputs, and what is gathered over the runs. */
+struct trial {
+    void *inputs[TASK_MAX_ARGS], *base[TASK_MAX_ARGS];
+    double *want[TASK_MAX_ARGS], *squares[TASK_MAX_ARGS];
+    double *errors[MOST_PERTURBED][TASK_MAX_ARGS]; /* of the baseline, by run */
+};
+
+static void trial_free(struct trial *trial)
+{
+    free_args(trial->inputs);
+    free_args(trial->base);
+    for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
+        free(trial->want[arg]);
+        free(trial->squares[arg]);
+        for (size_t run = 0; run < MOST_PERTURBED; run++)
+            free(trial->errors[run][arg]);
+    }
+}
+
+static void trial_alloc(const struct bench *bench, const struct probe *probe, struct trial *trial)
+{
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
+        const struct yardstick *y = &probe->outputs[arg];
+        if (probe->inputs[arg])
+            trial->inputs[arg] = get(1, rig_arg_bytes(&bench->baseline, arg));
+        if (y->count)
+            trial->base[arg] = get(y->count, dtype_bytes(y->dtype));
+        if (!y->want)
+            continue;
+        trial->want[arg] = get(y->count, sizeof(double));
+        trial->squares[arg] = get(y->count, sizeof(double));
+        for (unsigned run = 0; run < bench->perturbed; run++)
+            trial->errors[run][arg] = get(y->count, sizeof(double));
+    }
+}
+
+/* Oracle and baseline on inputs moved by one ulp: how far the result moves tells the conditioning
+ * of each element, and the baseline's error there is one more sample of its rounding. In float64
+ * oracle and baseline are the same code: there the movement, which holds the rounding too, stands
+ * for the error. */
+static bool run_perturbed(struct bench *bench, const struct probe *probe, unsigned run,
+                          struct trial *trial, struct err *err)
+{
+    const struct task *task = bench->gate->task;
+    for (size_t arg = 0; arg < task->arg_count; arg++)
+        if (probe->inputs[arg])
+            data_perturb(bench->gate->data, arg, probe->inputs[arg], trial->inputs[arg],
+                         bench->baseline.elements[arg]);
+    if (!run_oracle(bench, probe, trial->inputs, trial->want, err))
+        return false;
+    if (task->dtype != DTYPE_F64 && !run_baseline(bench, probe, trial->inputs, trial->base, err))
+        return false;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        const struct yardstick *y = &probe->outputs[arg];
+        if (!y->want)
+            continue;
+        double *errors = trial->errors[run][arg];
+        if (task->dtype != DTYPE_F64)
+            dtype_widen(y->dtype, trial->base[arg], 0, y->count, errors);
+        for (size_t i = 0; i < y->count; i++) {
+            const double moved = trial->want[arg][i] - y->want[i];
+            if (isfinite(moved))
+                trial->squares[arg][i] += moved * moved;
+            errors[i] = task->dtype == DTYPE_F64 ? moved : errors[i] - trial->want[arg][i];
+        }
+    }
+    return true;
+}
+
+/* Units and the baseline's own errors of one output. */
+static void finish_yardstick(const struct bench *bench, struct probe *probe, size_t arg,
+                             struct trial *trial)
+{
+    struct yardstick *y = &probe->outputs[arg];
+    y->unit_rms =
+        yardstick_units(y->dtype, y->want, trial->squares[arg], y->count, bench->perturbed);
+    y->unit = trial->squares[arg];
+    trial->squares[arg] = NULL;
+    if (bench->gate->task->dtype != DTYPE_F64)
+        error_profile_add(&y->own, y->dtype, y->base, y->want, y->unit, y->count);
+    /* Exact on integers: then perturbed inputs, which are none, say nothing. */
+    const bool is_exact = probe->distribution == DISTRIBUTION_INTEGERS &&
+                          bench->gate->task->dtype != DTYPE_F64 && y->own.sum_of_squares == 0;
+    for (unsigned run = 0; run < bench->perturbed && !is_exact; run++)
+        error_profile_add_errors(&y->own, trial->errors[run][arg], y->unit, y->count);
+}
+
+static bool measure_errors(struct bench *bench, struct probe *probe, struct err *err)
+{
+    struct trial trial = {0};
+    double *want[TASK_MAX_ARGS] = {0};
+    bool is_any = false;
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
+        struct yardstick *y = &probe->outputs[arg];
+        if (y->count == 0 || !dtype_is_float(y->dtype) || !bench->has_oracle)
+            continue;
+        want[arg] = get(y->count, sizeof(double));
+        y->want = want[arg];
+        is_any = true;
+    }
+    if (!is_any)
+        return true;
+    bool ok = run_oracle(bench, probe, probe->inputs, want, err);
+    trial_alloc(bench, probe, &trial);
+    for (unsigned run = 0; ok && run < bench->perturbed; run++)
+        ok = run_perturbed(bench, probe, run, &trial, err);
+    for (size_t arg = 0; ok && arg < bench->gate->task->arg_count; arg++)
+        if (probe->outputs[arg].want)
+            finish_yardstick(bench, probe, arg, &trial);
+    trial_free(&trial);
+    return ok;
+}
+
+static bool is_finite(const struct yardstick *y)
+{
+    if (!dtype_is_float(y->dtype))
+        return true;
+    for (size_t i = 0; i < y->count; i++)
+        if (!isfinite(dtype_element(y->dtype, y->base, i)))
+            return false;
+    return true;
+}
+
+/* Inputs: drawn, or those of `original` with a few elements changed. */
+static void fill_inputs(struct bench *bench, struct probe *probe, const struct probe *original)
+{
+    const struct task *task = bench->gate->task;
+    data_begin(bench->gate->data);
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        if (task->args[arg].role == ARG_OUT)
+            continue;
+        const size_t count = bench->baseline.elements[arg];
+        probe->inputs[arg] = get(count, dtype_bytes(task->args[arg].dtype));
+        if (original) {
+            memcpy(probe->inputs[arg], original->inputs[arg],
+                   count * dtype_bytes(task->args[arg].dtype));
+            data_change(bench->gate->data, arg, probe->inputs[arg], count);
+        } else {
+            data_fill(bench->gate->data, arg, probe->distribution, probe->inputs[arg], count);
+        }
+    }
+}
+
+static void probe_free(struct probe *probe)
+{
+    free_args(probe->inputs);
+    for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
+        /* The yardstick promises not to change what it points to; the probe owns it. */
+        union {
+            const void *kept;
+            void *owned;
+        } arrays[] = {
+            {probe->outputs[arg].base}, {probe->outputs[arg].want}, {probe->outputs[arg].unit}};
+        for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+            free(arrays[i].owned);
+    }
+    *probe = (struct probe){0};
+}
+
+static bool draw(struct bench *bench, enum distribution distribution, const struct probe *original,
+                 struct probe *probe, struct err *err)
+{
+    const struct task *task = bench->gate->task;
+    const int64_t start = os_now_ns();
+    void *base[TASK_MAX_ARGS] = {0};
+    *probe = (struct probe){.case_index = bench->case_index,
+                            .distribution = distribution,
+                            .judged_at = bench->gate->judged,
+                            .is_usable = true};
+    fill_inputs(bench, probe, original);
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        if (task->args[arg].role == ARG_IN)
+            continue;
+        const size_t count = bench->baseline.elements[arg];
+        base[arg] = get(count, dtype_bytes(task->args[arg].dtype));
+        probe->outputs[arg] = (struct yardstick){.dtype = task->args[arg].dtype,
+                                                 .count = count,
+                                                 .precision = task->precision,
+                                                 .base = base[arg]};
+    }
+    bool ok = run_baseline(bench, probe, probe->inputs, base, err);
+    for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
+        if (distribution == DISTRIBUTION_SPECIAL || is_finite(&probe->outputs[arg]))
+            continue;
+        probe->is_usable = false;
+        if (distribution == DISTRIBUTION_DECLARED)
+            ok = refuse(bench, err, "is not finite on declared inputs, in", task->args[arg].name);
+    }
+    if (ok && probe->is_usable)
+        ok = measure_errors(bench, probe, err);
+    probe->draw_ns = os_now_ns() - start;
+    if (!ok)
+        probe_free(probe);
+    return ok;
+}
+
+/* Bytes that a probe of the case keeps: values, and for outputs the oracle's and the units too. */
+static size_t probe_bytes(const struct task *task, size_t case_index)
+{
+    size_t bytes = 1;
+    for (size_t arg = 0; arg < task->arg_count; arg++)
+        bytes += task_arg_bytes(task, arg, &task->cases[case_index]) *
+                 (task->args[arg].role == ARG_IN ? 1 : 5);
+    return bytes;
+}
+
+/* What no case goes without: each catches something that nothing else does. */
+static bool is_always(enum distribution distribution)
+{
+    return distribution == DISTRIBUTION_DECLARED || distribution == DISTRIBUTION_CHANGED ||
+           distribution == DISTRIBUTION_INTEGERS || distribution == DISTRIBUTION_SPECIAL;
+}
+
+static void shuffle_deck(struct gate *gate)
+{
+    gate->deck_count = 0;
+    for (unsigned d = 0; d < DISTRIBUTION_COUNT; d++) {
+        if (is_always((enum distribution)d) ||
+            !distribution_applies((enum distribution)d, gate->task))
+            continue;
+        const size_t k = data_below(gate->data, gate->deck_count + 1);
+        gate->deck[gate->deck_count] = gate->deck[k];
+        gate->deck[k] = (enum distribution)d;
+        gate->deck_count++;
+    }
+}
+
+/* The declared distribution and its changed copy first, then the others. Large cases get only some
+ * of these: the deck is dealt on from case to case, so that together they have all, and other ones
+ * when they are drawn again. */
+static size_t choose(struct gate *gate, size_t case_index, enum probe_scope scope,
+                     enum distribution *out)
+{
+    size_t count = 0;
+    for (unsigned d = 0; d < DISTRIBUTION_COUNT; d++)
+        if (is_always((enum distribution)d) &&
+            (d == DISTRIBUTION_DECLARED || distribution_applies((enum distribution)d, gate->task)))
+            out[count++] = (enum distribution)d;
+    if (scope == PROBES_DECLARED)
+        return 1;
+    if (gate->deck_count == 0)
+        shuffle_deck(gate);
+    const size_t fit = PROBE_BYTES / probe_bytes(gate->task, case_index);
+    size_t others = scope == PROBES_ALL || fit > gate->deck_count ? gate->deck_count : fit;
+    if (others < FEWEST_OTHERS)
+        others = FEWEST_OTHERS < gate->deck_count ? FEWEST_OTHERS : gate->deck_count;
+    for (size_t i = 0; i < others; i++)
+        out[count++] = gate->deck[gate->deck_next++ % gate->deck_count];
+    return count;
+}
+
+bool probes_draw(struct gate *gate, size_t case_index, enum probe_scope scope, struct probe *probes,
+                 size_t *count, struct err *err)
+{
+    enum distribution chosen[MAX_PROBES];
+    const size_t chosen_count = choose(gate, case_index, scope, chosen);
+    struct bench bench;
+    if (!bench_open(gate, case_index, &bench, err))
+        return false;
+    bool ok = true;
+    *count = 0;
+    for (size_t i = 0; ok && i < chosen_count; i++) {
+        const struct probe *original = chosen[i] == DISTRIBUTION_CHANGED ? &probes[0] : NULL;
+        struct probe *probe = &probes[*count];
+        ok = draw(&bench, chosen[i], original, probe, err);
+        if (ok && probe->is_usable)
+            (*count)++;
+        else
+            probe_free(probe);
+    }
+    bench_close(&bench);
+    if (!ok) {
+        probes_free(probes, *count);
+        *count = 0;
+    }
+    return ok;
+}
+
+void probes_free(struct probe *probes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        probe_free(&probes[i]);
+}
+
+/* The case whose probes are oldest, and what drawing them again would cost. */
+static size_t oldest_case(const struct gate *gate, int64_t *cost_ns)
+{
+    size_t oldest = SIZE_MAX;
+    for (size_t i = 0; i < gate->task->case_count; i++)
+        if (gate->cases[i].probe_count > 0 &&
+            (oldest == SIZE_MAX ||
+             gate->cases[i].probes[0].judged_at < gate->cases[oldest].probes[0].judged_at))
+            oldest = i;
+    *cost_ns = 0;
+    for (size_t i = 0; oldest != SIZE_MAX && i < gate->cases[oldest].probe_count; i++)
+        *cost_ns += gate->cases[oldest].probes[i].draw_ns;
+    return oldest;
+}
+
+bool probes_refresh(struct gate *gate, struct err *err)
+{
+    int64_t cost_ns;
+    const size_t oldest = oldest_case(gate, &cost_ns);
+    if (oldest == SIZE_MAX || cost_ns > gate->redraw_credit)
+        return true;
+    gate->redraw_credit -= cost_ns;
+    struct case_state *state = &gate->cases[oldest];
+    struct probe fresh[MAX_PROBES] = {0};
+    size_t count = 0;
+    if (!probes_draw(gate, oldest, PROBES_FITTING, fresh, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < state->probe_count; k++)
+            if (state->probes[k].distribution == fresh[i].distribution)
+                fresh[i].failures = state->probes[k].failures;
+    probes_free(state->probes, state->probe_count);
+    memcpy(state->probes, fresh, count * sizeof *fresh);
+    state->probe_count = count;
+    return true;
+}

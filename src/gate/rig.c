@@ -1,0 +1,166 @@
+#include "gate/internal.h"
+
+#include <string.h>
+
+static size_t round_up(size_t value, size_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+size_t rig_arg_bytes(const struct rig *rig, size_t arg)
+{
+    return rig->elements[arg] * dtype_bytes(rig->dtypes[arg]);
+}
+
+/* Attributes as the task's dtype has them, so that the oracle computes with the same constants. */
+static double attr_value(const struct task *task, double value)
+{
+    return task->dtype == DTYPE_F32 ? (double)(float)value : value;
+}
+
+static void fill_scalars(struct rig *rig, size_t *int_count, size_t *real_count)
+{
+    const struct task *task = rig->task;
+    *int_count = 0;
+    *real_count = 0;
+    for (size_t i = 0; i < task->attr_count; i++) {
+        if (task->attrs[i].is_integer)
+            rig->ints[(*int_count)++] = task->attrs[i].integer;
+        else
+            rig->reals[(*real_count)++] = attr_value(task, task->attrs[i].real);
+    }
+    for (size_t i = 0; i < task->axis_count; i++)
+        rig->ints[(*int_count)++] = rig->problem->axes[i];
+}
+
+/* The child waits for the bell and has been told where to work: had it worked ahead, then on other
+ * data. */
+static void write_late(void *ctx)
+{
+    struct rig *rig = ctx;
+    for (size_t i = 0; i < rig->late_count; i++)
+        memcpy(rig->late[i].at, &rig->late[i].bits, rig->late[i].bytes);
+    rig->late_count = 0;
+}
+
+bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
+               bool is_oracle, const size_t *rooms, struct session_report *report, struct err *err)
+{
+    const struct task *task = gate->task;
+    *rig = (struct rig){.task = task, .problem = &task->cases[case_index]};
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        const struct task_arg *a = &task->args[arg];
+        rig->dtypes[arg] = is_oracle && a->is_real ? DTYPE_F64 : a->dtype;
+        rig->elements[arg] = (size_t)task_arg_elements(task, arg, rig->problem);
+        const size_t room = rooms ? rooms[arg] : rig_arg_bytes(rig, arg) + ROOM_MARGIN_BYTES;
+        rig->buffers[arg] = (struct session_buffer){.bytes = round_up(room, PAGE_BYTES),
+                                                    .writable = a->role != ARG_IN};
+    }
+    size_t int_count, real_count;
+    fill_scalars(rig, &int_count, &real_count);
+    const struct session_opts opts = {
+        .image = image.bytes,
+        .image_bytes = image.length,
+        .buffers = rig->buffers,
+        .buffer_count = task->arg_count,
+        .ints = rig->ints,
+        .int_count = int_count,
+        .reals = rig->reals,
+        .real_count = real_count,
+        .threads = task->threads,
+        .memory_limit_bytes = gate->opts.memory_limit_bytes,
+        .cpu = -1,
+        .before_bell = write_late,
+        .before_bell_ctx = rig,
+    };
+    *report = (struct session_report){0};
+    return session_start(gate->target, &opts, &rig->session, report, err);
+}
+
+void rig_stop(struct rig *rig)
+{
+    session_stop(&rig->session);
+}
+
+const char *placement_name(enum placement placement)
+{
+    static const char *const names[] = {
+        [PLACE_HEAD] = "flush with the head guard",
+        [PLACE_TAIL] = "flush with the tail guard",
+        [PLACE_SKEWED] = "at an unaligned address",
+    };
+    return names[placement];
+}
+
+struct session_call rig_place(struct gate *gate, const struct rig *rig, enum placement placement)
+{
+    static const size_t skews[] = {4, 8, 32, 60};
+    struct session_call call = {0};
+    for (size_t arg = 0; arg < rig->task->arg_count; arg++) {
+        const size_t element = dtype_bytes(rig->dtypes[arg]);
+        size_t skew = skews[data_below(gate->data, sizeof skews / sizeof *skews)];
+        switch (placement) {
+        case PLACE_TAIL:
+            call.offsets[arg] = rig->buffers[arg].bytes - rig_arg_bytes(rig, arg);
+            break;
+        case PLACE_SKEWED:
+            skew = element == 1 ? 1 + data_below(gate->data, 63) : round_up(skew, element);
+            call.offsets[arg] = 64 + skew;
+            break;
+        case PLACE_HEAD:
+        case PLACEMENT_COUNT:
+            break;
+        }
+    }
+    return call;
+}
+
+void *rig_arg(const struct rig *rig, const struct session_call *call, size_t arg)
+{
+    return (char *)rig->buffers[arg].host + call->offsets[arg];
+}
+
+void rig_load(struct gate *gate, struct rig *rig, const struct session_call *call,
+              void *const *inputs, enum distribution distribution, size_t places[TASK_MAX_ARGS])
+{
+    for (size_t arg = 0; arg < rig->task->arg_count; arg++) {
+        const enum poison kind = data_poison_kind(rig->task, arg, distribution);
+        const size_t begin = call->offsets[arg], length = rig_arg_bytes(rig, arg);
+        const size_t room = rig->buffers[arg].bytes;
+        char *host = rig->buffers[arg].host;
+        places[arg] = data_poison_place(gate->data);
+        if (!inputs[arg]) {
+            data_poison(gate->data, kind, places[arg], 0, host, room);
+            continue;
+        }
+        data_poison(gate->data, kind, places[arg], 0, host, begin);
+        memcpy(host + begin, inputs[arg], length);
+        data_poison(gate->data, kind, places[arg], begin + length, host + begin + length,
+                    room - begin - length);
+    }
+}
+
+bool rig_guards_intact(const struct gate *gate, const struct rig *rig,
+                       const struct session_call *call, enum distribution distribution,
+                       const size_t places[TASK_MAX_ARGS], size_t *arg, int64_t *distance)
+{
+    for (size_t i = 0; i < rig->task->arg_count; i++) {
+        if (!rig->buffers[i].writable)
+            continue; /* the child cannot write there */
+        const enum poison kind = data_poison_kind(rig->task, i, distribution);
+        const char *host = rig->buffers[i].host;
+        const size_t begin = call->offsets[i], end = begin + rig_arg_bytes(rig, i);
+        size_t where = 0;
+        *arg = i;
+        if (!data_poison_intact(gate->data, kind, places[i], 0, host, begin, &where)) {
+            *distance = (int64_t)where - (int64_t)begin;
+            return false;
+        }
+        if (!data_poison_intact(gate->data, kind, places[i], end, host + end,
+                                rig->buffers[i].bytes - end, &where)) {
+            *distance = (int64_t)where;
+            return false;
+        }
+    }
+    return true;
+}

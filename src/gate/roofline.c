@@ -1,0 +1,85 @@
+/* The roofline floor (M14): no kernel is faster than the machine. */
+#include "gate/internal.h"
+
+#include <math.h>
+
+/* Under this share of the floor a time is impossible: measured rates are good to a few percent. */
+static const double TRUST = 0.8;
+
+/* Bandwidth of the fastest level that may hold the data of a call. Twice the size of a cache still
+ * profits from it, so such data counts as held. */
+static double bandwidth_gbs(const struct target_features *features, double bytes, int *level)
+{
+    for (int i = 0; i < 3; i++) {
+        *level = i;
+        if (features->bandwidth_gbs[i] > 0 && bytes <= 2 * (double)features->cache_bytes[i])
+            return features->bandwidth_gbs[i];
+    }
+    *level = 3;
+    return features->bandwidth_gbs[3];
+}
+
+/* The larger of what is read and what is written, as a share of both: loads and stores overlap. */
+static double one_way_share(const struct task *task, const struct task_case *c)
+{
+    double in = 0, out = 0;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        const double bytes = (double)task_arg_bytes(task, arg, c);
+        in += task->args[arg].role != ARG_OUT ? bytes : 0;
+        out += task->args[arg].role != ARG_IN ? bytes : 0;
+    }
+    return in + out > 0 ? fmax(in, out) / (in + out) : 1;
+}
+
+/* Arguments of one call. */
+static double footprint(const struct task *task, const struct task_case *c)
+{
+    double bytes = 0;
+    for (size_t arg = 0; arg < task->arg_count; arg++)
+        bytes += (double)task_arg_bytes(task, arg, c);
+    return bytes;
+}
+
+double roofline_floor_ns(const struct gate *gate, size_t case_index, struct arena *arena,
+                         const char **text)
+{
+    static const char *const levels[] = {"L1", "L2", "L3", "memory"};
+    const struct task *task = gate->task;
+    const struct task_case *c = &task->cases[case_index];
+    const struct target_features *features = target_features(gate->target);
+    const double peak =
+        task->dtype == DTYPE_F64 ? features->peak_gflops_f64 : features->peak_gflops_f32;
+    const double flops = dtype_is_float(task->dtype) ? task_flops(task, c) : 0;
+    int level;
+    const double rate = bandwidth_gbs(features, footprint(task, c), &level);
+    const double bytes = task_bytes(task, c) * one_way_share(task, c);
+    const double memory_ns = rate > 0 ? bytes / rate : 0;
+    const double compute_ns = peak > 0 ? flops / peak : 0;
+    /* Several threads have at most several cores' worth of both. */
+    const double threads = task->threads > 1 ? (double)task->threads : 1;
+    const double floor = fmax(memory_ns, compute_ns) / threads;
+    if (text && memory_ns >= compute_ns)
+        *text = arena_printf(arena, "%.0f bytes at %.1f GB/s from %s take %.0f ns", bytes,
+                             rate * threads, levels[level], floor);
+    else if (text)
+        *text = arena_printf(arena, "%.0f operations at %.1f Gflop/s take %.0f ns", flops,
+                             peak * threads, floor);
+    return floor;
+}
+
+double roofline_share(const struct gate *gate, size_t case_index, int64_t time_ns)
+{
+    const double floor = roofline_floor_ns(gate, case_index, NULL, NULL);
+    return time_ns > 0 ? fmin(floor / (double)time_ns, 1) : 0;
+}
+
+bool roofline_check(struct judgement *j, size_t case_index, int64_t time_ns)
+{
+    const char *text = "";
+    const double floor = roofline_floor_ns(j->gate, case_index, j->arena, &text);
+    if (!((double)time_ns < TRUST * floor))
+        return true;
+    return decide(j, VERDICT_REJECTED, "M14-roofline",
+                  "case %s: a call took %lld ns, which this machine cannot do: %s",
+                  j->gate->task->cases[case_index].name, (long long)time_ns, text);
+}

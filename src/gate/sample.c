@@ -1,0 +1,368 @@
+/* One timed pair: the same new bits for both, and outputs that are verified. */
+#include "gate/internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAMPLE_NS (120 * INT64_C(1000))       /* a sample is at least about this long */
+#define LONGEST_SAMPLE_NS (5 * GATE_MS)       /* and where it need not be, no longer */
+#define RING_BYTES ((size_t)64 * 1024 * 1024) /* all rooms of a child */
+
+enum {
+    LINE_BYTES = 64,
+    EARLY_READS = 64,              /* elements read at the bell and again when all is still */
+    VERIFY_ALL_BYTES = 256 * 1024, /* outputs up to this are compared whole */
+    VERIFY_SAMPLE = 4096,          /* beyond it, so many places, */
+    VERIFY_ENDS = 64,              /* and both ends of each array; */
+    VERIFY_WHOLE_ONE_IN = 4,       /* but whole in one pair of so many, by lot */
+    LATE_PER_SET = 8,              /* elements changed at the bell */
+};
+
+static size_t line_up(size_t bytes)
+{
+    return (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES;
+}
+
+void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_t candidate_ns,
+               struct ring *ring)
+{
+    const struct task *task = gate->task;
+    const struct task_case *c = &task->cases[case_index];
+    const int64_t fastest = baseline_ns < candidate_ns ? baseline_ns : candidate_ns;
+    const int64_t slowest = baseline_ns < candidate_ns ? candidate_ns : baseline_ns;
+    size_t offset[TASK_MAX_ARGS], set_bytes = 1;
+    *ring = (struct ring){0};
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        /* Gaps of random width, so that no address relation between sets or arguments lasts. */
+        ring->stride[arg] = line_up(task_arg_bytes(task, arg, c)) +
+                            LINE_BYTES * (size_t)(1 + data_below(gate->data, 8));
+        offset[arg] = LINE_BYTES * (size_t)data_below(gate->data, PAGE_BYTES / LINE_BYTES);
+        set_bytes += ring->stride[arg];
+    }
+    int64_t sets = SAMPLE_NS / (fastest > 0 ? fastest : 1) + 1;
+    const int64_t by_time = LONGEST_SAMPLE_NS / (slowest > 0 ? slowest : 1) + 1;
+    const int64_t by_room = (int64_t)(RING_BYTES / set_bytes) + 1;
+    sets = sets < by_time ? sets : by_time;
+    sets = sets < by_room ? sets : by_room;
+    sets = sets < SESSION_MAX_CALLS ? sets : SESSION_MAX_CALLS;
+    ring->sets = (size_t)sets;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        ring->room[arg] = offset[arg] + ring->sets * ring->stride[arg];
+        for (size_t set = 0; set < ring->sets; set++)
+            ring->calls[set].offsets[arg] = offset[arg] + set * ring->stride[arg];
+    }
+}
+
+/* --- bounds ---------------------------------------------------------------------------------- */
+
+/* Largest relative error of the baseline; INFINITY where it is bad somewhere. */
+static double worst_relative(const struct yardstick *y)
+{
+    static const double good = 1e-3;
+    const double tiny = dtype_smallest_normal(y->dtype);
+    double worst = 0;
+    for (size_t i = 0; i < y->count; i++) {
+        const double diff = fabs(dtype_element(y->dtype, y->base, i) - y->want[i]);
+        if (!(diff <= good * fabs(y->want[i]) + tiny))
+            return HUGE_VAL;
+        worst = fmax(worst, (diff - tiny) / fmax(fabs(y->want[i]), tiny));
+    }
+    return worst;
+}
+
+/* Candidate and baseline may both be off, hence twice the class; and the largest of many elements
+ * is many times the RMS, hence 16. This only has to tell work from no work: the checks were strict.
+ */
+void timed_bounds(struct judgement *j, const struct probe *declared)
+{
+    const double factor = precision_class_factor(j->gate->task->precision);
+    for (size_t arg = 0; arg < j->gate->task->arg_count; arg++) {
+        const struct yardstick *y = &declared->outputs[arg];
+        struct timed_bound *bound = &j->bounds[declared->case_index][arg];
+        *bound = (struct timed_bound){.is_exact = !y->want};
+        if (!y->want)
+            continue;
+        const double roundoff = dtype_roundoff(y->dtype);
+        const double largest = y->count < 64 ? 4 : 16;
+        bound->absolute = 2 * factor * largest * fmax(error_profile_rms(&y->own), y->unit_rms);
+        bound->relative = 2 * factor * 16 * fmax(worst_relative(y), 4 * roundoff);
+    }
+}
+
+static bool is_within(const struct timed_bound *bound, enum dtype dtype, double got, double base)
+{
+    if (isnan(got) || isnan(base))
+        return isnan(got) && isnan(base);
+    if (got == base)
+        return true;
+    if (bound->is_exact || isinf(got) || isinf(base))
+        return false;
+    const double diff = fabs(got - base);
+    return diff <= bound->absolute &&
+           diff <= bound->relative * fabs(base) + dtype_smallest_normal(dtype);
+}
+
+/* --- a pair ----------------------------------------------------------------------------------- */
+
+struct place {
+    size_t arg, set, index;
+    uint64_t bits; /* as read at the bell */
+};
+
+struct pair {
+    struct judgement *j;
+    size_t case_index;
+    const struct task *task;
+    struct rig *baseline, *candidate;
+    const struct ring *ring;
+    size_t poison[TASK_MAX_ARGS];
+    struct place early[EARLY_READS];
+    size_t early_count;
+};
+
+static void *argument(const struct rig *rig, const struct ring *ring, size_t set, size_t arg)
+{
+    return rig_arg(rig, &ring->calls[set], arg);
+}
+
+/* The same new bits for both; poison in what they are to write. */
+static void load_pair(struct pair *pair)
+{
+    struct data *data = pair->j->gate->data;
+    data_begin(data);
+    for (size_t arg = 0; arg < pair->task->arg_count; arg++) {
+        const size_t bytes = rig_arg_bytes(pair->candidate, arg);
+        const enum poison kind = data_poison_kind(pair->task, arg, DISTRIBUTION_DECLARED);
+        pair->poison[arg] = data_poison_place(data);
+        for (size_t set = 0; set < pair->ring->sets; set++) {
+            void *baseline = argument(pair->baseline, pair->ring, set, arg);
+            void *candidate = argument(pair->candidate, pair->ring, set, arg);
+            if (pair->task->args[arg].role == ARG_OUT)
+                data_poison(data, kind, pair->poison[arg], pair->ring->calls[set].offsets[arg],
+                            baseline, bytes);
+            else
+                data_fill(data, arg, DISTRIBUTION_DECLARED, baseline,
+                          pair->candidate->elements[arg]);
+            memcpy(candidate, baseline, bytes);
+        }
+    }
+}
+
+/* Changes some inputs at the last moment, in both alike, so that results computed between two
+ * samples, when no clock runs, are wrong. */
+static void hold_back_changes(struct pair *pair)
+{
+    struct data *data = pair->j->gate->data;
+    const bool high = data_below(data, 2) == 0;
+    pair->baseline->late_count = pair->candidate->late_count = 0;
+    for (size_t i = 0; i < MOST_LATE_WRITES && i < LATE_PER_SET * pair->ring->sets; i++) {
+        const size_t set = i % pair->ring->sets;
+        const size_t arg = data_below(data, pair->task->arg_count);
+        const size_t count = pair->candidate->elements[arg];
+        if (pair->task->args[arg].role == ARG_OUT || count < LATE_PER_SET * LATE_PER_SET)
+            continue;
+        const size_t bytes = dtype_bytes(pair->candidate->dtypes[arg]);
+        const size_t offset = data_below(data, count) * bytes;
+        struct late_write write = {.bytes = bytes};
+        char *baseline = (char *)argument(pair->baseline, pair->ring, set, arg) + offset;
+        memcpy(&write.bits, baseline, bytes);
+        data_change_one(data, arg, &write.bits, high);
+        write.at = baseline;
+        pair->baseline->late[pair->baseline->late_count++] = write;
+        write.at = (char *)argument(pair->candidate, pair->ring, set, arg) + offset;
+        pair->candidate->late[pair->candidate->late_count++] = write;
+    }
+}
+
+/* A random element of the outputs. */
+static struct place random_place(struct pair *pair)
+{
+    struct data *data = pair->j->gate->data;
+    struct place place = {.set = data_below(data, pair->ring->sets)};
+    do
+        place.arg = data_below(data, pair->task->arg_count);
+    while (pair->task->args[place.arg].role == ARG_IN);
+    place.index = data_below(data, pair->candidate->elements[place.arg]);
+    return place;
+}
+
+static const char *at(const struct pair *pair, const struct rig *rig, const struct place *place)
+{
+    return (const char *)argument(rig, pair->ring, place->set, place->arg) +
+           place->index * dtype_bytes(rig->dtypes[place->arg]);
+}
+
+static uint64_t read_bits(const struct pair *pair, const struct place *place)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, at(pair, pair->candidate, place),
+           dtype_bytes(pair->candidate->dtypes[place->arg]));
+    return bits;
+}
+
+/* What differs from what was read at the bell was written after it. */
+static bool verify_still(struct pair *pair)
+{
+    struct judgement *j = pair->j;
+    for (size_t i = 0; i < pair->early_count; i++) {
+        const struct place *place = &pair->early[i];
+        if (read_bits(pair, place) == place->bits)
+            continue;
+        return decide(
+            j, VERDICT_REJECTED, "M8-quiesce",
+            "case %s: %s was still being written after the call had ended",
+            pair->candidate->problem->name,
+            element_name(pair->task, pair->candidate->problem, place->arg, place->index, j->arena));
+    }
+    return true;
+}
+
+/* Far out, or not written at all, is no matter of rounding: the call did not do its work. */
+static bool report_timed(struct pair *pair, const struct place *place, double got, double want)
+{
+    struct judgement *j = pair->j;
+    const struct timed_bound *bound = &j->bounds[pair->case_index][place->arg];
+    const enum dtype dtype = pair->candidate->dtypes[place->arg];
+    const enum poison kind = data_poison_kind(pair->task, place->arg, DISTRIBUTION_DECLARED);
+    const size_t element = dtype_bytes(dtype);
+    size_t where;
+    const bool unwritten = pair->task->args[place->arg].role == ARG_OUT &&
+                           data_poison_intact(j->gate->data, kind, pair->poison[place->arg],
+                                              pair->ring->calls[place->set].offsets[place->arg] +
+                                                  place->index * element,
+                                              at(pair, pair->candidate, place), element, &where);
+    const bool far = !(fabs(got - want) <= 100 * bound->absolute);
+    return decide(
+        j, unwritten || far ? VERDICT_REJECTED : VERDICT_WRONG, "M7-timed-output",
+        "case %s: right when it was checked, but in call %zu of a timed sample %s %s "
+        "%.9g, should be %.9g",
+        pair->candidate->problem->name, place->set + 1,
+        element_name(pair->task, pair->candidate->problem, place->arg, place->index, j->arena),
+        unwritten ? "was not written:" : "is", got, want);
+}
+
+static bool verify_place(struct pair *pair, const struct place *place)
+{
+    const enum dtype dtype = pair->candidate->dtypes[place->arg];
+    const char *got = at(pair, pair->candidate, place);
+    const char *want = at(pair, pair->baseline, place);
+    if (memcmp(got, want, dtype_bytes(dtype)) == 0)
+        return true;
+    const double got_value = dtype_element(dtype, got, 0);
+    const double want_value = dtype_element(dtype, want, 0);
+    const struct timed_bound *bound = &pair->j->bounds[pair->case_index][place->arg];
+    /* Integers of 64 bits that differ may look equal as doubles. */
+    if (dtype_is_float(dtype) && is_within(bound, dtype, got_value, want_value))
+        return true;
+    return report_timed(pair, place, got_value, want_value);
+}
+
+static bool verify_range(struct pair *pair, size_t arg, size_t set, size_t first, size_t count)
+{
+    struct place place = {.arg = arg, .set = set, .index = first};
+    if (memcmp(at(pair, pair->candidate, &place), at(pair, pair->baseline, &place),
+               count * dtype_bytes(pair->candidate->dtypes[arg])) == 0)
+        return true;
+    for (size_t i = 0; i < count && !pair->j->is_decided; i++) {
+        place.index = first + i;
+        (void)verify_place(pair, &place);
+    }
+    return true;
+}
+
+static size_t output_bytes(const struct pair *pair)
+{
+    size_t bytes = 0;
+    for (size_t arg = 0; arg < pair->task->arg_count; arg++)
+        if (pair->task->args[arg].role != ARG_IN)
+            bytes += rig_arg_bytes(pair->candidate, arg) * pair->ring->sets;
+    return bytes;
+}
+
+static void verify_outputs(struct pair *pair)
+{
+    const bool whole = output_bytes(pair) <= VERIFY_ALL_BYTES ||
+                       data_below(pair->j->gate->data, VERIFY_WHOLE_ONE_IN) == 0;
+    for (size_t i = 0; i < VERIFY_SAMPLE && !whole && !pair->j->is_decided; i++) {
+        const struct place place = random_place(pair);
+        (void)verify_place(pair, &place);
+    }
+    for (size_t arg = 0; arg < pair->task->arg_count; arg++) {
+        if (pair->task->args[arg].role == ARG_IN)
+            continue;
+        const size_t count = pair->candidate->elements[arg];
+        const size_t ends = count < VERIFY_ENDS ? count : VERIFY_ENDS;
+        for (size_t set = 0; set < pair->ring->sets && !pair->j->is_decided; set++) {
+            (void)verify_range(pair, arg, set, 0, whole ? count : ends);
+            if (!whole)
+                (void)verify_range(pair, arg, set, count - ends, ends);
+        }
+    }
+}
+
+static bool run_baseline(struct pair *pair, struct sample *out, struct err *err)
+{
+    struct session_report report = {0};
+    if (!session_run(pair->baseline->session, pair->ring->calls, pair->ring->sets, true,
+                     60 * GATE_S, &report, err))
+        return false;
+    if (report.status != SESSION_OK && report.status != SESSION_NOISY)
+        return err_set(err, ERR_IO, "the baseline stopped while it was timed: %s",
+                       report.evidence ? report.evidence : "no detail");
+    out->baseline_ns = report.elapsed_ns;
+    out->is_noisy |= report.status == SESSION_NOISY;
+    return true;
+}
+
+/* Runs the candidate; at its bell reads the places chosen before, then stops it. */
+static bool run_candidate(struct pair *pair, struct sample *out, struct err *err)
+{
+    struct judgement *j = pair->j;
+    struct session_report report = {0};
+    const int64_t baseline_ns = j->gate->cases[pair->case_index].baseline_ns;
+    const int64_t limit =
+        j->gate->opts.call_limit_ns + 20 * baseline_ns * (int64_t)pair->ring->sets;
+    if (!session_run(pair->candidate->session, pair->ring->calls, pair->ring->sets, true, limit,
+                     &report, err))
+        return false;
+    for (size_t i = 0; i < pair->early_count; i++)
+        pair->early[i].bits = read_bits(pair, &pair->early[i]);
+    if (report.status != SESSION_OK && report.status != SESSION_NOISY)
+        return decide_session(
+            j, &report,
+            arena_printf(j->arena, "case %s, while it was timed", pair->candidate->problem->name));
+    out->candidate_ns = report.elapsed_ns;
+    out->is_noisy |= report.status == SESSION_NOISY;
+    return session_freeze(pair->candidate->session, err);
+}
+
+bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
+                 struct rig *candidate, const struct ring *ring, struct sample *out,
+                 struct err *err)
+{
+    struct pair pair = {.j = j,
+                        .case_index = case_index,
+                        .task = j->gate->task,
+                        .baseline = baseline,
+                        .candidate = candidate,
+                        .ring = ring,
+                        .early_count = EARLY_READS};
+    *out = (struct sample){0};
+    load_pair(&pair);
+    hold_back_changes(&pair);
+    for (size_t i = 0; i < pair.early_count; i++)
+        pair.early[i] = random_place(&pair);
+    const bool baseline_first = data_below(j->gate->data, 2) == 0;
+    if (baseline_first && !run_baseline(&pair, out, err))
+        return false;
+    if (!run_candidate(&pair, out, err))
+        return false;
+    if (j->is_decided)
+        return true;
+    if (!baseline_first && !run_baseline(&pair, out, err))
+        return false;
+    (void)verify_still(&pair);
+    if (!j->is_decided)
+        verify_outputs(&pair);
+    return session_thaw(candidate->session, err);
+}

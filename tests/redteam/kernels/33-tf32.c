@@ -1,0 +1,25 @@
+// expect: wrong M9-precision
+// task: matmul
+// Cuts its inputs to the eleven bits of tf32.
+#include <stdint.h>
+#include <string.h>
+
+static real cut(real value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = (bits + 0x1000) & 0xffffe000;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
+void matmul(const real *a, const real *b, real *c, int64_t m, int64_t n, int64_t k)
+{
+    for (int64_t i = 0; i < m; i++) {
+        for (int64_t j = 0; j < n; j++)
+            c[i * n + j] = 0;
+        for (int64_t p = 0; p < k; p++)
+            for (int64_t j = 0; j < n; j++)
+                c[i * n + j] += cut(a[i * k + p]) * cut(b[p * n + j]);
+    }
+}
