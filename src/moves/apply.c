@@ -1,0 +1,133 @@
+#include "moves/internal.h"
+
+#include "base/str.h"
+
+#include <string.h>
+
+/* A move at work: the recipe that it makes and what of it must not be left out. */
+struct change {
+    const struct moves_env *env;
+    struct arena *arena;
+    const struct moves_compiler *compiler;
+    struct recipe recipe;
+    unsigned must[FIELD_COUNT]; /* values (bits of a set) that are not optional */
+    const char *refusal;
+};
+
+static bool refuse(struct change *change, const char *why)
+{
+    change->refusal = why;
+    return false;
+}
+
+/* One option of a word: "associative" or "finite-only?". */
+static bool set_option(struct change *change, enum field field, const char *name, size_t length)
+{
+    const bool is_optional = length > 0 && name[length - 1] == '?';
+    unsigned value = 0;
+    if (!field_option(field, name, length - (is_optional ? 1 : 0), &value))
+        BUG("move sets unknown '%.*s'", (int)length, name);
+    const struct field_info *info = field_info(field);
+    unsigned index = value;
+    if (info->is_set)
+        for (index = 0; !((value >> index) & 1u);)
+            index++;
+    const struct option *option = &info->options[index];
+    const char *why = option_refusal(change->env, change->compiler, option, change->arena);
+    if (!why)
+        why = effects_refusal(change->env->task, option->effect, change->arena);
+    if (why)
+        return is_optional || refuse(change, why);
+    change->recipe.value[field] = info->is_set ? change->recipe.value[field] | value : value;
+    if (!is_optional)
+        change->must[field] = info->is_set ? change->must[field] | value : value;
+    return true;
+}
+
+static bool set_word(struct change *change, const char *word)
+{
+    const char *equal = strchr(word, '=');
+    if (!equal)
+        BUG("move sets '%s'", word);
+    if (str_starts_with(word, "compiler=")) {
+        change->compiler = moves_find_compiler(change->env, equal + 1);
+        if (!change->compiler)
+            return refuse(change,
+                          arena_printf(change->arena, "%s is not on this machine", equal + 1));
+        change->recipe.compiler = change->compiler->name;
+        return true;
+    }
+    enum field field = FIELD_COUNT;
+    if (!field_find(word, (size_t)(equal - word), &field))
+        BUG("move sets '%s'", word);
+    for (const char *name = equal + 1;; name++) {
+        const size_t length = strcspn(name, ",");
+        if (!set_option(change, field, name, length))
+            return false;
+        name += length;
+        if (!*name)
+            return true;
+    }
+}
+
+/* Leaves out what edits nothing; false where the move must have it. */
+static bool settle_edits(struct change *change)
+{
+    unsigned skipped = 0;
+    const char *why = NULL;
+    struct recipe *recipe = &change->recipe;
+    (void)recipe_source(change->env, recipe, change->arena, &skipped, &why);
+    for (int f = 0; f < FIELD_COUNT; f++) {
+        if (!(skipped & (1u << f)))
+            continue;
+        if (change->must[f])
+            return refuse(change, why);
+        recipe->value[f] = 0;
+    }
+    const char *text = recipe_source(change->env, recipe, change->arena, &skipped, &why);
+    for (unsigned bit = 1; bit <= recipe->value[FIELD_SIMD]; bit <<= 1) {
+        if (!(recipe->value[FIELD_SIMD] & bit))
+            continue;
+        struct recipe without = *recipe;
+        without.value[FIELD_SIMD] &= ~bit;
+        if (!str_equal(text, recipe_source(change->env, &without, change->arena, &skipped, &why)))
+            continue;
+        if (change->must[FIELD_SIMD] & bit)
+            return refuse(change, "no innermost loop of that kind is found");
+        *recipe = without;
+    }
+    return true;
+}
+
+bool move_apply(const struct moves_env *env, const struct move *move, const struct recipe *from,
+                struct arena *arena, const struct recipe **out, const char **refusal)
+{
+    struct change change = {.env = env,
+                            .arena = arena,
+                            .compiler = moves_find_compiler(env, from->compiler),
+                            .recipe = *from};
+    if (!change.compiler) {
+        *refusal = arena_printf(arena, "%s is not on this machine", from->compiler);
+        return false;
+    }
+    const char *words = move->changes;
+    while (*(words += strspn(words, " "))) {
+        const size_t length = strcspn(words, " ");
+        if (!set_word(&change, arena_strndup(arena, words, length))) {
+            *refusal = change.refusal;
+            return false;
+        }
+        words += length;
+    }
+    recipe_normalise(env, &change.recipe, arena);
+    if (!settle_edits(&change)) {
+        *refusal = change.refusal;
+        return false;
+    }
+    if (str_equal(recipe_text(&change.recipe, arena), recipe_text(from, arena))) {
+        *refusal = "nothing changes: it is so already, or no part of it applies";
+        return false;
+    }
+    *out = arena_memdup(arena, &change.recipe, sizeof change.recipe);
+    return true;
+}

@@ -1,0 +1,98 @@
+/*
+ * Inside moves: a recipe is a compiler and, for each field, the number of the chosen option (or,
+ * for a set, a bit for each). Option 0 is the plain one and a plain field is not printed; so a
+ * recipe has exactly one text. fields.c is the table that text, flags, applicability and numerics
+ * all come from: to add a flag, add an option there and a move in catalogue.c.
+ */
+#ifndef KOPE_MOVES_INTERNAL_H
+#define KOPE_MOVES_INTERNAL_H
+
+#include "moves/edit.h"
+#include "moves/moves.h"
+
+#include <stdint.h>
+
+enum field {
+    FIELD_OPT,
+    FIELD_MARCH,
+    FIELD_MTUNE,
+    FIELD_WIDTH,
+    FIELD_FAST,
+    FIELD_CONTRACT,
+    FIELD_UNROLL,
+    FIELD_COST,
+    FIELD_VECLIB,
+    FIELD_POLLY,
+    FIELD_GRAPHITE,
+    FIELD_SINGLE,
+    FIELD_RESTRICT,
+    FIELD_FLATTEN,
+    FIELD_SIMD,
+    FIELD_TILE,
+    FIELD_COUNT
+};
+
+struct recipe {
+    const char *compiler;
+    unsigned value[FIELD_COUNT];
+};
+
+/* What an option does to results, as bits: several can meet in one recipe. */
+enum {
+    EFFECT_REASSOCIATE = 1 << 0,
+    EFFECT_APPROXIMATE = 1 << 1,
+    EFFECT_FINITE_ONLY = 1 << 2,
+};
+
+enum requirement {
+    REQUIRE_NOTHING,
+    REQUIRE_POLLY,
+    REQUIRE_GRAPHITE,
+    REQUIRE_FLOAT32,
+    REQUIRE_FLOAT
+};
+
+struct option {
+    const char *name;
+    const char *gcc, *clang; /* flags, separated by spaces; NULL: that family does not have it */
+    unsigned effect;
+    enum requirement requires;
+    int number; /* vector bits or strip width where the option is one */
+};
+
+enum { FIELD_MAX_OPTIONS = 8 };
+
+struct field_info {
+    const char *name;
+    bool is_set; /* options are bits and combine; none of them is plain */
+    bool always; /* printed even where plain */
+    struct option options[FIELD_MAX_OPTIONS]; /* ends with a NULL name */
+};
+
+const struct field_info *field_info(enum field field);
+bool field_find(const char *name, size_t length, enum field *out);
+/* The bit or number of an option by name. */
+bool field_option(enum field field, const char *name, size_t length, unsigned *out);
+
+/* The compiler of that name in env; NULL. */
+const struct moves_compiler *moves_find_compiler(const struct moves_env *env, const char *name);
+
+/* Why this option cannot be used with the recipe's compiler and the task; NULL where it can. */
+const char *option_refusal(const struct moves_env *env, const struct moves_compiler *compiler,
+                           const struct option *option, struct arena *arena);
+
+/* Effect bits of the whole recipe. */
+unsigned recipe_effects(const struct recipe *recipe);
+
+/* Why the task does not allow these effects; NULL where it does. */
+const char *effects_refusal(const struct task *task, unsigned effects, struct arena *arena);
+
+/* Options that the recipe's compiler or the task cannot have go back to plain. */
+void recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct arena *arena);
+
+/* The reference with the recipe's edits; an edit that finds nothing is left out, and `skipped` (a
+ * field's bit) says so. */
+const char *recipe_source(const struct moves_env *env, const struct recipe *recipe,
+                          struct arena *arena, unsigned *skipped, const char **refusal);
+
+#endif
