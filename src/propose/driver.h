@@ -1,0 +1,33 @@
+/* Inside propose/: what a kind of proposer is. */
+#ifndef KOPE_PROPOSE_DRIVER_H
+#define KOPE_PROPOSE_DRIVER_H
+
+#include "propose/propose.h"
+
+enum { PROPOSER_DRIVER_VERSION = 1 };
+
+struct proposer_driver {
+    int version; /* PROPOSER_DRIVER_VERSION */
+    const char *name, *summary;
+    size_t state_bytes; /* zeroed memory at proposer->state, freed by proposer_close */
+
+    /* On false nothing is left to close. */
+    bool (*open)(struct proposer *proposer, const struct proposer_opts *opts, struct err *err);
+    /* NULL: nothing to close. */
+    void (*close)(struct proposer *proposer);
+    /* `exhausted` is false and `out` zeroed before; where it sets `exhausted`, `out` stays so. */
+    bool (*next)(struct proposer *proposer, const struct propose_request *request,
+                 struct arena *arena, bool *exhausted, struct proposal *out, struct err *err);
+};
+
+struct proposer {
+    const struct proposer_driver *driver;
+    const struct task *task;
+    struct arena arena; /* lives as long as the proposer */
+    void *state;
+};
+
+extern const struct proposer_driver proposer_driver_offline;
+extern const struct proposer_driver proposer_driver_llm;
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * Proposers: where candidates come from. Offline moves, a model, later agents and MCP clients: all
+ * give the same kind of proposal, so that everything after it is shared. A proposer gets ready
+ * context and evidence; it never looks into the graph. Backends are constants of `struct
+ * proposer_driver` in a visible array. Threads: a proposer belongs to one thread.
+ */
+#ifndef KOPE_PROPOSE_PROPOSE_H
+#define KOPE_PROPOSE_PROPOSE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "llm/llm.h"
+#include "moves/moves.h"
+#include "task/candidate.h"
+#include "task/task.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct proposer; /* opaque */
+
+/* What experience says of a move here: posterior of its gain in log-ratio. */
+struct move_belief {
+    const char *move;
+    double mean, sd;
+    double evidence;     /* decisions behind it */
+    double failure_rate; /* share that was not timed */
+};
+
+struct propose_request {
+    const struct candidate *parent; /* to go on from; the reference's plain candidate at the root */
+    double parent_log_ratio;
+    bool large_step;
+    const char *const
+        *tried; /* recipes (offline) or candidate ids that the run has already judged */
+    size_t tried_count;
+    const struct move_belief *beliefs; /* offline: all moves that anything is known of */
+    size_t belief_count;
+    const char *context;  /* llm: the assembled prompt */
+    uint64_t seed;        /* of this proposal: same request and seed, same proposal (offline) */
+    int64_t token_budget; /* left; 0: no limit */
+};
+
+struct proposal {
+    const char *intent, *hypothesis;
+    double predicted_log_ratio; /* of the result against the parent */
+    const char *moves[16];
+    size_t move_count;
+    struct candidate candidate;
+    int64_t tokens_in, tokens_out;
+    const char *exchange_json; /* llm: what was said, for the journal; NULL */
+    const char *failure; /* malformed twice, refused: an outcome that costs no evaluation; NULL
+                            where there is a candidate */
+};
+
+struct proposer_opts {
+    const char *kind; /* "offline" (NULL) or "llm" */
+    const struct task *task;
+    const struct moves_env *moves; /* offline; must outlive the proposer */
+    const struct llm_opts *llm;    /* llm */
+};
+
+bool proposer_open(const struct proposer_opts *opts, struct proposer **out, struct err *err);
+void proposer_close(struct proposer **proposer);
+
+/* `*exhausted` is set where nothing is left to propose from this parent; `*out` is then empty.
+ * llm: ERR_BUDGET where the next exchange might exceed `token_budget`, and the errors of llm_chat,
+ * as long as nothing was paid for; after a first turn whatever goes wrong is proposal.failure. */
+bool proposer_next(struct proposer *proposer, const struct propose_request *request,
+                   struct arena *arena, bool *exhausted, struct proposal *out, struct err *err);
+
+const char *proposer_kind(const struct proposer *proposer);
+
+/* Reply contract of the llm proposer, for the prompt: what to answer and in which form. */
+const char *propose_reply_contract(void);
+
+#endif
