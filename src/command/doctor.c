@@ -1,0 +1,116 @@
+#include "command/internal.h"
+
+#include "base/str.h"
+#include "os/file.h"
+#include "os/os.h"
+#include "os/process.h"
+#include "target/target.h"
+
+static const struct param doctor_params[] = {PARAM_MEMORY, {0}};
+
+struct finding_list {
+    struct json_writer *w;
+    struct buf *text;
+    bool fatal;
+};
+
+static void say(struct finding_list *list, const char *state, const char *what, const char *advice)
+{
+    (void)buf_printf(list->text, "%-8s %s%s%s\n", state, what,
+                     advice[0] != '\0' ? "\n         -> " : "", advice);
+    json_begin_object(list->w);
+    json_put_string(list->w, "state", state);
+    json_put_string(list->w, "what", what);
+    json_put_string(list->w, "advice", advice);
+    json_end_object(list->w);
+    list->fatal = list->fatal || str_equal(state, "missing");
+}
+
+static void check_compilers(struct finding_list *list, const struct target_features *f,
+                            struct arena *arena)
+{
+    bool gcc = false;
+    bool clang = false;
+    bool polly = false;
+    for (size_t i = 0; i < f->compiler_count; i++) {
+        gcc = gcc || str_equal(f->compilers[i].family, "gcc");
+        clang = clang || str_equal(f->compilers[i].family, "clang");
+        polly = polly || f->compilers[i].has_polly;
+        say(list, "ok",
+            arena_printf(arena, "compiler %s %s", f->compilers[i].name, f->compilers[i].version),
+            "");
+    }
+    if (!gcc)
+        say(list, "missing", "no gcc: it builds the baseline", "apt-get install gcc");
+    if (!clang)
+        say(list, "less", "no clang: half of the compiler moves are out of reach",
+            "apt-get install clang-19");
+    if (!polly)
+        say(list, "less", "no clang with Polly: its loop tiling is out of reach",
+            "apt-get install libpolly-19-dev");
+}
+
+static void check_sandbox(struct finding_list *list, const struct target *target,
+                          struct arena *arena)
+{
+    const char *layers = target_missing_layers(target);
+    const int abi = os_landlock_abi();
+    say(list, abi > 0 ? "ok" : "less",
+        abi > 0 ? arena_printf(arena, "Landlock ABI %d", abi)
+                : "no Landlock: files are guarded by seccomp alone",
+        abi > 0 ? "" : "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK");
+    say(list, os_has_seccomp() ? "ok" : "missing", "seccomp filters",
+        os_has_seccomp() ? "" : "a kernel with CONFIG_SECCOMP_FILTER");
+    say(list, layers[0] == '\0' ? "ok" : "less",
+        layers[0] == '\0' ? "every sandbox layer"
+                          : arena_printf(arena, "sandbox layers missing: %s", layers),
+        "");
+}
+
+static bool run_doctor(const struct command_call *call, struct command_result *out, struct err *err)
+{
+    struct json_writer w = {.out = &out->json};
+    struct finding_list list = {.w = &w, .text = &out->text};
+    const char *memory = command_text(call, "memory");
+    memory = memory ? memory : memory_default_dir(call->arena);
+    CLEANUP(target_close) struct target *target = NULL;
+    struct err problem = {0};
+    (void)err;
+    json_begin_array(&w);
+    say(&list, "ok",
+        arena_printf(call->arena, "kope " KOPE_VERSION " on %s", os_kernel(call->arena)), "");
+    if (target_open("cpu", os_path_join(call->arena, memory, "targets"), &target, &problem)) {
+        check_compilers(&list, target_features(target), call->arena);
+        check_sandbox(&list, target, call->arena);
+    } else {
+        say(&list, "missing", problem.message, problem.hint);
+    }
+    int cpus[2];
+    const size_t cpu_count = os_cpus_allowed(cpus, 2);
+    say(&list, cpu_count >= 2 ? "ok" : "less",
+        cpu_count >= 2
+            ? "two or more processors: gate and candidate each have one"
+            : "one processor only: the gate and the candidate share it, timings are noisier",
+        "");
+    say(&list, "ok",
+        arena_printf(call->arena, "memory at %s%s", memory,
+                     os_path_is_dir(memory) ? "" : " (made at the first run)"),
+        "");
+    const double load = os_load_average();
+    if (load > 0.5 * (double)cpu_count)
+        say(&list, "less",
+            arena_printf(call->arena, "load average %.2f: timings will need more pairs", load),
+            "stop other work while measuring");
+    json_end_array(&w);
+    out->exit_code = list.fatal ? err_kind_exit_code(ERR_MISSING_TOOL) : 0;
+    return true;
+}
+
+const struct command command_doctor = {
+    .name = "doctor",
+    .summary = "what is missing on this machine, and how to get it",
+    .description = "Compilers, sandbox layers, processors, memory. 'less' works with less; "
+                   "'missing' does not work: exit code 5.",
+    .params = doctor_params,
+    .run = run_doctor,
+};

@@ -1,0 +1,38 @@
+/* Inside command/: the rows, one file for each group, and what they share. */
+#ifndef KOPE_COMMAND_INTERNAL_H
+#define KOPE_COMMAND_INTERNAL_H
+
+#include "command/command.h"
+
+#include "json/json.h"
+
+extern const struct command command_optimize, command_resume, command_check, command_report,
+    command_context, command_runs;
+extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild;
+extern const struct command command_target_list, command_target_probe, command_task_new,
+    command_task_check;
+extern const struct command command_doctor, command_help, command_completion, command_man,
+    command_version;
+
+/* Parameters that several commands have. */
+#define PARAM_MEMORY                                                                               \
+    {                                                                                              \
+        "memory", "DIR", "the memory to use", "$KOPE_MEMORY, else ~/.local/share/kope",            \
+            PARAM_PATH, false, false, NULL                                                         \
+    }
+#define PARAM_TASK                                                                                 \
+    {                                                                                              \
+        "task", "TASK", "folder with task.yaml and reference.c", NULL, PARAM_PATH, true, true,     \
+            NULL                                                                                   \
+    }
+
+/* "3.4 ms", "12.1 us", "2m05s" in the arena. */
+const char *command_time_text(int64_t ns, struct arena *arena);
+
+/* The result of a run, for people and for programs. */
+void command_write_result(const struct optimize_result *result, const char *output_path,
+                          struct arena *arena, struct command_result *out);
+/* A verdict with its cases as text. */
+void command_write_verdict(const struct verdict *verdict, struct arena *arena, struct buf *out);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * The engine: wires one optimization run, and the only place where the modules meet.
+ *
+ * task + target + memory -> search picks a node -> context is assembled -> the proposer proposes ->
+ * the decision is journalled -> the gate judges -> the outcome is journalled and taken into the
+ * graph -> ... -> the winner is confirmed on held-out shapes -> the run ends. Interrupted at any
+ * point, all that was acknowledged is kept, and engine_resume goes on without paying twice.
+ * Progress goes to an observer, which a front end draws; the engine itself writes nothing. Threads:
+ * one run, one thread.
+ */
+#ifndef KOPE_ENGINE_ENGINE_H
+#define KOPE_ENGINE_ENGINE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "graph/graph.h"
+#include "llm/llm.h"
+#include "report/report.h"
+#include "target/target.h"
+#include "task/task.h"
+#include "task/verdict.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A memory that is open: journal and graph. */
+struct memory {
+    const char *dir;
+    struct journal *journal;
+    struct graph *graph;
+    struct journal_recovery recovery;
+};
+/* `dir` NULL: $KOPE_MEMORY, else $XDG_DATA_HOME/kope, else ~/.local/share/kope. Catches the graph
+ * up with the journal. */
+bool memory_open(const char *dir, bool writable, struct arena *arena, struct memory *out,
+                 struct err *err);
+void memory_close(struct memory *memory);
+char *memory_default_dir(struct arena *arena);
+
+enum progress_kind {
+    PROGRESS_STAGE,      /* `text`: what is being done ("measuring the machine", "null battery") */
+    PROGRESS_STARTED,    /* the run is open: run_id */
+    PROGRESS_REMEMBERED, /* it starts from known experience: `text` */
+    PROGRESS_PROPOSED,   /* decision written */
+    PROGRESS_JUDGED,     /* outcome written */
+    PROGRESS_CONFIRMED,  /* the confirmation of a winner */
+    PROGRESS_ENDED
+};
+
+struct progress {
+    enum progress_kind kind;
+    const char *run_id, *text;
+    int64_t evaluations, budget;
+    int64_t elapsed_ns, time_limit_ns;
+    int64_t tree_size;
+    double best_log_ratio; /* 0: the baseline stands */
+    int64_t by_verdict[VERDICT_COUNT];
+    int64_t tokens, token_budget;
+    const struct decision_event *decision; /* PROPOSED, JUDGED */
+    const char *decision_id;
+    const struct verdict *verdict; /* JUDGED, CONFIRMED */
+    bool is_new_best;
+};
+
+struct observer {
+    void (*on_progress)(void *context, const struct progress *progress);
+    void *context;
+};
+
+struct optimize_opts {
+    const char *task_path;
+    const char *memory_dir; /* NULL: the default */
+    const char *target;     /* "cpu" */
+    const char *policy;     /* "mcts" */
+    const char *proposer;   /* "offline" or "llm" */
+    const char *model;      /* llm */
+    const char *base_url;
+    int64_t budget;         /* candidates; 40 */
+    int64_t time_limit_ns;  /* 0: none */
+    int64_t token_budget;   /* 0: none */
+    int64_t context_tokens; /* 16000 */
+    uint64_t seed;
+    bool has_seed;
+    bool fresh;              /* do not start from what is remembered of this task */
+    const char *output_path; /* where the best source goes; NULL: not written */
+};
+
+struct optimize_result {
+    const char *run_id;
+    const char *end_reason;
+    bool has_win;               /* a confirmed win */
+    struct graph_decision best; /* where has_win */
+    struct verdict confirmation;
+    bool has_confirmation;
+    const char *best_source;
+    const char *task_name, *baseline; /* "gcc-12 -O3 -march=native" */
+    int64_t evaluations, evaluations_to_best;
+    int64_t wall_ns;
+    int64_t by_verdict[VERDICT_COUNT];
+    bool started_from_memory;
+    const char *start_text;
+};
+
+bool engine_optimize(const struct optimize_opts *opts, const struct observer *observer,
+                     struct arena *arena, struct optimize_result *out, struct err *err);
+
+/* Goes on with a run that did not end. `run` is an id, a prefix or "last". */
+bool engine_resume(const char *run, const char *memory_dir, const struct observer *observer,
+                   struct arena *arena, struct optimize_result *out, struct err *err);
+
+/* The gate alone. `source_path` "-" is not allowed; compiler NULL is the default. */
+struct check_opts {
+    const char *task_path, *source_path, *target, *compiler, *flags;
+    bool confirm;    /* also held-out shapes, tight intervals */
+    bool check_only; /* no timing */
+};
+bool engine_check(const struct check_opts *opts, const struct observer *observer,
+                  struct arena *arena, const struct task **out_task, struct verdict *out,
+                  struct err *err);
+
+/* The report of a run as HTML. */
+bool engine_report(const char *run, const char *memory_dir, struct buf *out, struct err *err);
+
+/* What the next prompt for a task would be. */
+struct context;
+bool engine_context(const char *task_path, const char *memory_dir, const char *target,
+                    int64_t budget_tokens, struct arena *arena, struct context *out,
+                    struct err *err);
+
+#endif

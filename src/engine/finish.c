@@ -1,0 +1,158 @@
+#include "engine/internal.h"
+
+#include "base/str.h"
+#include "os/os.h"
+
+#include <math.h>
+
+enum { MAX_CONFIRMATIONS = 4 };
+
+static int64_t elapsed_ns(const struct run *run)
+{
+    return os_now_ns() - run->started_ns + run->earlier_ns;
+}
+
+/* Why the run has to end now, or NULL. */
+static const char *limit_reached(const struct run *run)
+{
+    if (os_interrupted())
+        return "interrupted";
+    if (run->evaluations >= run->opts.budget)
+        return "budget";
+    if (run->opts.time_limit_ns && elapsed_ns(run) >= run->opts.time_limit_ns)
+        return "time";
+    if (run->opts.token_budget && run->tokens >= run->opts.token_budget)
+        return "tokens";
+    return NULL;
+}
+
+/* The best win whose confirmation has not failed; 0 where there is none. */
+static int best_standing(const struct run *run)
+{
+    int best = 0;
+    for (size_t i = 1; i < run->node_count; i++) {
+        const struct run_node *node = &run->nodes[i];
+        if (node->is_timed && node->is_win && !node->confirm_failed &&
+            (best == 0 || node->log_ratio > run->nodes[best].log_ratio))
+            best = (int)i;
+    }
+    return best;
+}
+
+static bool record_confirmation(struct run *run, int node, const struct verdict *verdict,
+                                struct err *err)
+{
+    CLEANUP(buf_free) struct buf body = {0};
+    struct outcome_event outcome = {.run_id = run->run_id,
+                                    .decision_id = run->nodes[node].decision_id,
+                                    .target_id = run->features->id.text,
+                                    .task_id = run->task->id.text,
+                                    .is_confirmation = true,
+                                    .verdict = *verdict};
+    if (!memory_put_text(&run->memory, verdict->diagnostics ? verdict->diagnostics : "", run->arena,
+                         &outcome.diagnostics_body, err))
+        return false;
+    event_write_outcome(&outcome, &body);
+    return memory_append(&run->memory, EVENT_OUTCOME, &body, NULL, err);
+}
+
+/* Winners are judged again on a clean build, a new seed and the held-out shapes; one that does not
+ * hold gives way to the next best. */
+static bool confirm_best(struct run *run, struct optimize_result *out, struct err *err)
+{
+    for (int attempt = 0; attempt < MAX_CONFIRMATIONS && !os_interrupted(); attempt++) {
+        struct verdict verdict;
+        run->best = best_standing(run);
+        if (run->best == 0)
+            return true;
+        run_stage(run, "confirming the best on a clean build, a new seed and held-out shapes");
+        if (!gate_confirm(run->gate, &run->nodes[run->best].candidate, run->arena, &verdict, err))
+            return err_within(err, "confirming decision %.12s", run->nodes[run->best].decision_id);
+        if (!record_confirmation(run, run->best, &verdict, err))
+            return false;
+        run_notify(run, PROGRESS_CONFIRMED,
+                   &(struct progress){.verdict = &verdict,
+                                      .decision_id = run->nodes[run->best].decision_id});
+        out->confirmation = verdict;
+        out->has_confirmation = true;
+        if (verdict.confirmed) {
+            out->has_win = true;
+            return true;
+        }
+        run->nodes[run->best].confirm_failed = true;
+    }
+    run->best = 0;
+    return true;
+}
+
+static bool record_end(struct run *run, const char *reason, const struct optimize_result *result,
+                       struct err *err)
+{
+    CLEANUP(buf_free) struct buf body = {0};
+    event_write_run_end(
+        &(struct run_end_event){
+            .run_id = run->run_id,
+            .reason = reason,
+            .best_decision = result->has_win ? run->nodes[run->best].decision_id : "",
+            .best_log_ratio = result->has_win ? result->confirmation.log_ratio : 0.0,
+            .evaluations = run->evaluations,
+            .wall_ns = elapsed_ns(run),
+            .tokens = run->tokens,
+        },
+        &body);
+    return memory_append(&run->memory, EVENT_RUN_END, &body, NULL, err);
+}
+
+static bool fill_result(struct run *run, const char *reason, struct optimize_result *out,
+                        struct err *err)
+{
+    out->run_id = run->run_id;
+    out->end_reason = reason;
+    out->task_name = run->task->name;
+    out->baseline = run_baseline_text(run->target, run->arena);
+    out->evaluations = run->evaluations;
+    out->evaluations_to_best = run->evaluations_to_best;
+    out->wall_ns = elapsed_ns(run);
+    memcpy(out->by_verdict, run->by_verdict, sizeof out->by_verdict);
+    out->started_from_memory = run->started_from_memory;
+    out->start_text = run->start_text;
+    if (!out->has_win)
+        return true;
+    out->best_source = run->nodes[run->best].candidate.source;
+    struct graph_decisions all;
+    if (!graph_run_decisions(run->memory.graph, run->run_id, run->arena, &all, err))
+        return false;
+    for (size_t i = 0; i < all.count; i++) {
+        if (str_equal(all.items[i].id, run->nodes[run->best].decision_id))
+            out->best = all.items[i];
+    }
+    return true;
+}
+
+bool run_loop(struct run *run, struct optimize_result *out, struct err *err)
+{
+    const char *reason = limit_reached(run);
+    while (!reason) {
+        if (!step_search(run, &reason, err)) {
+            if (err->kind != ERR_INTERRUPTED && err->kind != ERR_BUDGET)
+                return false;
+            reason = err->kind == ERR_BUDGET ? "tokens" : "interrupted";
+        }
+        if (!reason)
+            reason = limit_reached(run);
+    }
+    /* An interrupted run is left open for `kope resume`; what it found stands in the journal. */
+    if (!os_interrupted() && !confirm_best(run, out, err)) {
+        if (err->kind != ERR_INTERRUPTED)
+            return false;
+    }
+    if (os_interrupted()) {
+        reason = "interrupted";
+        out->has_win = false;
+        run->best = best_standing(run);
+    }
+    if (!record_end(run, reason, out, err) || !fill_result(run, reason, out, err))
+        return false;
+    run_notify(run, PROGRESS_ENDED, &(struct progress){.text = reason});
+    return true;
+}

@@ -1,0 +1,128 @@
+/* Inside engine/: the state of one run, shared by its parts. */
+#ifndef KOPE_ENGINE_INTERNAL_H
+#define KOPE_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+
+#include "base/buf.h"
+#include "context/context.h"
+#include "gate/gate.h"
+#include "journal/event.h"
+#include "journal/journal.h"
+#include "moves/moves.h"
+#include "profile/profile.h"
+#include "propose/propose.h"
+#include "search/search.h"
+
+#include <string.h>
+
+/* memory.c */
+
+/* Appends an event and takes it into the graph; empties `body`. */
+bool memory_append(struct memory *memory, const char *kind, struct buf *body,
+                   struct hash_id *out_id, struct err *err);
+/* Bodies in the store; the empty text has the empty id. */
+bool memory_put_text(struct memory *memory, const char *text, struct arena *arena,
+                     const char **out_id, struct err *err);
+bool memory_get_text(struct memory *memory, const char *id, struct arena *arena, const char **out,
+                     struct err *err);
+
+/* A node of the search with what it stands for. Node 0 is the plain reference. */
+struct run_node {
+    const char *decision_id; /* "" for the root */
+    struct candidate candidate;
+    double log_ratio, low, high;
+    bool is_timed, is_win, confirm_failed;
+    const char *summary; /* its verdict in a line */
+};
+
+struct run {
+    struct optimize_opts opts;
+    const struct observer *observer;
+    struct arena *arena; /* lives as long as the run's result */
+
+    const struct task *task;
+    struct target *target;
+    const struct target_features *features;
+    struct memory memory;
+    struct gate *gate;
+    struct moves_env moves;
+    const struct move *catalogue;
+    size_t catalogue_count;
+    struct proposer *proposer;
+    struct search *search;
+
+    const char *run_id;
+    struct run_node *nodes;
+    size_t node_count, node_capacity;
+    const char **tried; /* recipes and candidate ids that were judged */
+    size_t tried_count, tried_capacity;
+
+    int64_t started_ns, earlier_ns; /* wall clock of this process; spent before a resume */
+    int64_t sequence, evaluations, evaluations_to_best;
+    int64_t tokens;
+    int64_t by_verdict[VERDICT_COUNT];
+    int best;            /* node, 0 while the baseline stands */
+    const char *finding; /* roofline sentence of the best so far */
+    bool started_from_memory;
+    const char *start_text;
+    const char *start_decision;
+};
+
+/* setup.c: opens everything that a run needs; run_close frees it, also after a failed open. */
+bool run_open(struct run *run, struct err *err);
+/* Task, memory, target and moves only: enough for a prompt. */
+bool run_open_for_context(struct run *run, struct err *err);
+void run_close(struct run *run);
+void run_stage(struct run *run, const char *text);
+void run_notify(struct run *run, enum progress_kind kind, const struct progress *more);
+/* "gcc-12 -O3 -march=native". */
+char *run_baseline_text(const struct target *target, struct arena *arena);
+/* Hardware and toolchain in words, for prompts and reports. */
+char *run_facts_text(const struct target_features *features, struct arena *arena);
+/* Writes task and target events where the memory lacks them. */
+bool run_record_subject(struct run *run, struct err *err);
+
+/* step.c: one candidate from proposal to outcome. */
+
+/* What is judged next, with where it comes from. */
+struct step_input {
+    int parent;
+    const char *step;         /* "small", "large", "remembered" */
+    const char *derived_from; /* "" */
+    const char *context_id;   /* "" */
+    const struct proposal *proposal;
+};
+/* Journals the decision, judges it, journals the outcome, tells the search. */
+bool step_judge(struct run *run, const struct step_input *input, struct err *err);
+/* The same for a decision that is journalled already (resume). */
+bool step_judge_decision(struct run *run, int parent, const char *decision_id,
+                         const struct decision_event *decision, const struct candidate *candidate,
+                         struct err *err);
+/* Asks the search for a node and the proposer for a candidate; `*ended` with the reason where
+ * nothing is left. */
+bool step_search(struct run *run, const char **end_reason, struct err *err);
+/* Adds a node for an outcome and tells the search. */
+int step_adopt(struct run *run, int parent, const struct run_node *node);
+
+/* remember.c */
+
+/* Judges what memory knows of this task, else of related ones, before the search begins. */
+bool remember_start(struct run *run, struct err *err);
+/* Posterior of each move's gain here, from the nested scopes of the graph. */
+bool remember_beliefs(struct run *run, struct arena *arena, const struct move_belief **out,
+                      size_t *out_count, struct err *err);
+
+/* finish.c */
+
+/* The main loop from wherever the run stands, then confirmation and the end. */
+bool run_loop(struct run *run, struct optimize_result *out, struct err *err);
+
+/* prompt.c: the context of one step for a model, journalled. */
+bool prompt_build(struct run *run, int node, struct arena *arena, struct context *out,
+                  const char **context_id, struct err *err);
+bool prompt_request(const struct task *task, const struct target_features *features,
+                    const struct move *catalogue, size_t catalogue_count, struct arena *arena,
+                    struct context_request *out);
+
+#endif

@@ -1,0 +1,144 @@
+#include "engine/internal.h"
+
+#include "base/str.h"
+
+#include <math.h>
+
+#define WITHHELD_SHARE 0.05
+
+/* What the field knows and this machine's compilers are asked for, in paragraphs. */
+static const char knowledge[] =
+    "A float sum vectorizes only when its order may change: split it over independent "
+    "accumulators, or allow "
+    "reassociation. Four or more independent accumulators hide the latency of an addition.\n\n"
+    "Pointers that do not overlap should be `restrict`: the arguments never overlap.\n\n"
+    "Sizes are run-time values of any size from 1 on, and buffers may be aligned to their element "
+    "only: every loop needs its "
+    "tail, and no aligned vector load may be assumed.\n\n"
+    "expf, tanhf and friends cost 10 to 50 times a multiplication each when called one by one: a "
+    "polynomial on vectors, "
+    "written in plain C so that the compiler vectorizes it, costs a few.\n\n"
+    "A matrix product needs its inner loop over the contiguous index of the result, a register "
+    "tile of 4 to 6 rows by 2 to 4 "
+    "vectors, and a packed panel of the second operand once it falls out of L2.\n\n"
+    "Data that exceeds the last cache is bound by passes over it: fuse loops, block rows so that "
+    "later passes hit the cache.\n\n"
+    "GCC and clang vector extensions (`typedef float v8 __attribute__((vector_size(32), "
+    "aligned(4), may_alias))`) keep "
+    "accumulators in registers better than small arrays.\n\n";
+
+static const char *catalogue_text(const struct move *moves, size_t count, struct arena *arena)
+{
+    struct buf text = {0};
+    (void)buf_append_str(&text, knowledge);
+    for (size_t i = 0; i < count; i++)
+        (void)buf_printf(&text, "move %s: %s%s%s\n\n", moves[i].name, moves[i].intent,
+                         moves[i].breaks[0] != '\0' ? "; can break: " : "", moves[i].breaks);
+    const char *copy = arena_strdup(arena, buf_text(&text));
+    buf_free(&text);
+    return copy;
+}
+
+bool prompt_request(const struct task *task, const struct target_features *features,
+                    const struct move *catalogue, size_t catalogue_count, struct arena *arena,
+                    struct context_request *out)
+{
+    *out = (struct context_request){
+        .task = task,
+        .target_id = features->id.text,
+        .facts = run_facts_text(features, arena),
+        .system = propose_reply_contract(),
+        .cold = catalogue_text(catalogue, catalogue_count, arena),
+        .current_summary = "",
+        .finding = "",
+        .ask = "Propose one candidate that is faster than the current best.",
+    };
+    return true;
+}
+
+/* The decisions from the baseline to `node`, as the graph knows them. */
+static bool path_of(struct run *run, int node, struct arena *arena,
+                    const struct graph_decision **out, size_t *out_count, struct err *err)
+{
+    struct graph_decisions all;
+    if (!graph_run_decisions(run->memory.graph, run->run_id, arena, &all, err))
+        return false;
+    struct graph_decision *path = arena_array(arena, all.count + 1, sizeof *path);
+    size_t count = 0;
+    const char *want = run->nodes[node].decision_id;
+    for (size_t i = all.count; i-- > 0 && want[0] != '\0';) {
+        if (!str_equal(all.items[i].id, want))
+            continue;
+        path[count++] = all.items[i];
+        want = all.items[i].parent;
+    }
+    for (size_t i = 0; i < count / 2; i++) {
+        const struct graph_decision swap = path[i];
+        path[i] = path[count - 1 - i];
+        path[count - 1 - i] = swap;
+    }
+    *out = path;
+    *out_count = count;
+    return true;
+}
+
+bool prompt_build(struct run *run, int node, struct arena *arena, struct context *out,
+                  const char **context_id, struct err *err)
+{
+    CLEANUP(buf_free) struct buf body = {0};
+    struct context_request request;
+    struct hash_id id;
+    if (!prompt_request(run->task, run->features, run->catalogue, run->catalogue_count, arena,
+                        &request))
+        return false;
+    request.budget_tokens = run->opts.context_tokens;
+    request.withhold_share = WITHHELD_SHARE;
+    request.seed = run->opts.seed + (uint64_t)run->sequence;
+    request.finding = run->finding;
+    if (node != SEARCH_ROOT) {
+        request.current_source = run->nodes[node].candidate.source;
+        request.current_summary = run->nodes[node].summary;
+    }
+    if (!path_of(run, node, arena, &request.path, &request.path_count, err) ||
+        !context_build(run->memory.graph, &request, arena, out, err))
+        return false;
+    struct context_event event = {.run_id = run->run_id,
+                                  .budget_tokens = out->budget_tokens,
+                                  .used_tokens = out->tokens,
+                                  .items = out->items,
+                                  .item_count = out->item_count,
+                                  .prefix_hash = out->prefix_hash.text};
+    if (!memory_put_text(&run->memory, out->text, arena, &event.text_body, err))
+        return false;
+    event_write_context(&event, &body);
+    if (!memory_append(&run->memory, EVENT_CONTEXT, &body, &id, err))
+        return false;
+    *context_id = arena_strdup(arena, id.text);
+    return true;
+}
+
+bool engine_context(const char *task_path, const char *memory_dir, const char *target_name,
+                    int64_t budget_tokens, struct arena *arena, struct context *out,
+                    struct err *err)
+{
+    struct run run = {
+        .opts = {.task_path = task_path, .memory_dir = memory_dir, .target = target_name},
+        .arena = arena};
+    struct context_request request;
+    bool found = false;
+    struct graph_decision best;
+    bool ok = run_open_for_context(&run, err) &&
+              prompt_request(run.task, run.features, run.catalogue, run.catalogue_count, arena,
+                             &request) &&
+              graph_best(run.memory.graph, run.task->id.text, run.features->id.text, arena, &found,
+                         &best, err);
+    if (ok && found) {
+        request.current_summary = arena_printf(arena, "%.2fx [%.2f, %.2f]", exp(best.log_ratio),
+                                               exp(best.log_low), exp(best.log_high));
+        ok = memory_get_text(&run.memory, best.source_body, arena, &request.current_source, err);
+    }
+    request.budget_tokens = budget_tokens;
+    ok = ok && context_build(run.memory.graph, &request, arena, out, err);
+    run_close(&run);
+    return ok;
+}

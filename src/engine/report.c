@@ -1,0 +1,57 @@
+#include "engine/internal.h"
+
+#include "base/str.h"
+
+static const struct graph_decision *best_of(const struct graph_decisions *all,
+                                            const struct graph_run *run)
+{
+    const struct graph_decision *best = NULL;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct graph_decision *d = &all->items[i];
+        if (run->best_decision[0] != '\0'
+                ? str_equal(d->id, run->best_decision)
+                : d->is_win && !d->confirm_failed && (!best || d->log_ratio > best->log_ratio))
+            best = d;
+    }
+    return best;
+}
+
+static const char *environment(const struct graph_run *run, struct arena *arena)
+{
+    return arena_printf(
+        arena,
+        "machine: %s\nkernel: %s\ntarget: %s\nkope: %s\ngate: %s\ntask: %s\nproposer: %s\n"
+        "policy: %s\nseed: %llu\nload at start: %.2f\n",
+        run->host, run->kernel, run->target_id, run->kope_version, run->gate_id, run->task_id,
+        run->proposer, run->policy, (unsigned long long)run->seed, run->load_average);
+}
+
+bool engine_report(const char *which, const char *memory_dir, struct buf *out, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(memory_close) struct memory memory = {0};
+    struct graph_run run;
+    struct graph_decisions all;
+    struct report_input input = {.run = &run, .reference_source = ""};
+    if (!memory_open(memory_dir, false, &arena, &memory, err) ||
+        !graph_find_run(memory.graph, which, &arena, &run, err) ||
+        !graph_run_decisions(memory.graph, run.id, &arena, &all, err) ||
+        !graph_findings(memory.graph, run.id, &arena, &input.findings, &input.finding_count, err))
+        return false;
+    input.decisions = all.items;
+    input.decision_count = all.count;
+    input.environment = environment(&run, &arena);
+    const struct graph_decision *best = best_of(&all, &run);
+    if (best) {
+        const bool confirmed = best->is_confirmed || best->confirm_failed;
+        if (!memory_get_text(&memory, best->source_body, &arena, &input.best_source, err) ||
+            !graph_outcome_cases(memory.graph, best->id, confirmed, &arena, &input.best_cases,
+                                 &input.best_case_count, err))
+            return false;
+    }
+    const char *reference = NULL;
+    if (!graph_task_reference(memory.graph, run.task_id, &arena, &reference, err) ||
+        !memory_get_text(&memory, reference, &arena, &input.reference_source, err))
+        return false;
+    return report_html(&input, out, err);
+}

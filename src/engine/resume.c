@@ -1,0 +1,120 @@
+#include "engine/internal.h"
+
+#include "base/str.h"
+
+/* The node that a decision of this run became; the root for "" and for parents that are unknown. */
+static int node_of(const struct run *run, const char *decision_id)
+{
+    for (size_t i = 1; i < run->node_count; i++) {
+        if (str_equal(run->nodes[i].decision_id, decision_id))
+            return (int)i;
+    }
+    return SEARCH_ROOT;
+}
+
+static bool candidate_of(struct run *run, const struct graph_decision *d, struct candidate *out,
+                         struct err *err)
+{
+    *out = (struct candidate){.compiler = d->compiler[0] != '\0' ? d->compiler : NULL,
+                              .recipe = d->recipe[0] != '\0' ? d->recipe : NULL,
+                              .source = ""};
+    if (!candidate_parse_flags(d->flags, run->arena, out))
+        return err_set(err, ERR_CORRUPT, "decision %.12s has too many flags", d->id);
+    return memory_get_text(&run->memory, d->source_body, run->arena, &out->source, err);
+}
+
+static bool adopt(struct run *run, const struct graph_decision *d, struct err *err)
+{
+    struct run_node node = {.decision_id = d->id,
+                            .log_ratio = d->log_ratio,
+                            .low = d->log_low,
+                            .high = d->log_high,
+                            .is_timed = d->has_outcome && d->kind == VERDICT_TIMED,
+                            .is_win = d->is_win,
+                            .confirm_failed = d->confirm_failed,
+                            .summary = d->evidence ? d->evidence : ""};
+    if (!candidate_of(run, d, &node.candidate, err))
+        return false;
+    run->tokens += d->tokens_in + d->tokens_out;
+    if (d->sequence > run->sequence)
+        run->sequence = d->sequence;
+    if (!d->has_outcome && d->failure[0] == '\0') {
+        /* Proposed and paid for, but not judged before the end came. */
+        const struct decision_event decision = {.run_id = run->run_id,
+                                                .parent = d->parent,
+                                                .sequence = d->sequence,
+                                                .step = d->step,
+                                                .proposer = d->proposer,
+                                                .intent = d->intent,
+                                                .hypothesis = d->hypothesis,
+                                                .predicted_log_ratio = d->predicted_log_ratio,
+                                                .recipe = d->recipe,
+                                                .compiler = d->compiler,
+                                                .flags = d->flags};
+        return step_judge_decision(run, node_of(run, d->parent), d->id, &decision, &node.candidate,
+                                   err);
+    }
+    if (d->has_outcome) {
+        run->evaluations++;
+        run->by_verdict[d->kind]++;
+    }
+    const int before = run->best;
+    (void)step_adopt(run, node_of(run, d->parent), &node);
+    if (run->best != before)
+        run->evaluations_to_best = run->evaluations;
+    return true;
+}
+
+static bool resume_open(struct run *run, const char *which, struct graph_run *record,
+                        struct err *err)
+{
+    CLEANUP(memory_close) struct memory memory = {0};
+    if (!memory_open(run->opts.memory_dir, true, run->arena, &memory, err) ||
+        !graph_find_run(memory.graph, which, run->arena, record, err))
+        return false;
+    if (record->has_ended && !str_equal(record->end_reason, "interrupted")) {
+        (void)err_set(err, ERR_USAGE, "run %.12s has ended (%s)", record->id, record->end_reason);
+        return err_hint(
+            err, "start a new one with 'kope optimize %s': it begins at the best known candidate",
+            record->task_dir);
+    }
+    run->opts.task_path = record->task_dir;
+    run->opts.policy = record->policy;
+    run->opts.proposer = record->proposer;
+    run->opts.budget = record->budget;
+    run->opts.time_limit_ns = record->time_limit_ns;
+    run->opts.token_budget = record->token_budget;
+    run->opts.seed = record->seed;
+    run->opts.has_seed = true;
+    run->earlier_ns = record->run_ns;
+    return true;
+}
+
+bool engine_resume(const char *which, const char *memory_dir, const struct observer *observer,
+                   struct arena *arena, struct optimize_result *out, struct err *err)
+{
+    struct run run = {.opts = {.memory_dir = memory_dir}, .observer = observer, .arena = arena};
+    struct optimize_result result = {0};
+    struct graph_run record;
+    struct graph_decisions decisions;
+    if (!resume_open(&run, which, &record, err))
+        return false;
+    bool ok = run_open(&run, err);
+    if (ok && !str_equal(run.task->id.text, record.task_id)) {
+        (void)err_set(err, ERR_BAD_INPUT, "task '%s' has changed since run %.12s", record.task_dir,
+                      record.id);
+        ok = err_hint(err, "start a new run with 'kope optimize %s'", record.task_dir);
+    }
+    run.run_id = record.id;
+    ok = ok && graph_run_decisions(run.memory.graph, record.id, arena, &decisions, err);
+    for (size_t i = 0; ok && i < decisions.count; i++)
+        ok = adopt(&run, &decisions.items[i], err);
+    if (ok) {
+        run_notify(&run, PROGRESS_STARTED, NULL);
+        ok = run_loop(&run, &result, err);
+    }
+    run_close(&run);
+    if (ok)
+        *out = result;
+    return ok;
+}

@@ -1,0 +1,226 @@
+#include "engine/internal.h"
+
+#include "base/vec.h"
+#include "os/file.h"
+#include "os/os.h"
+
+#include <stdlib.h>
+
+enum { DEFAULT_BUDGET = 40, DEFAULT_CONTEXT_TOKENS = 16000 };
+
+void run_notify(struct run *run, enum progress_kind kind, const struct progress *more)
+{
+    if (!run->observer || !run->observer->on_progress)
+        return;
+    struct progress progress = more ? *more : (struct progress){0};
+    progress.kind = kind;
+    progress.run_id = run->run_id;
+    progress.evaluations = run->evaluations;
+    progress.budget = run->opts.budget;
+    progress.elapsed_ns = run->started_ns ? os_now_ns() - run->started_ns + run->earlier_ns : 0;
+    progress.time_limit_ns = run->opts.time_limit_ns;
+    progress.tree_size = (int64_t)run->node_count;
+    progress.best_log_ratio = run->best > 0 ? run->nodes[run->best].log_ratio : 0.0;
+    progress.tokens = run->tokens;
+    progress.token_budget = run->opts.token_budget;
+    memcpy(progress.by_verdict, run->by_verdict, sizeof progress.by_verdict);
+    run->observer->on_progress(run->observer->context, &progress);
+}
+
+void run_stage(struct run *run, const char *text)
+{
+    run_notify(run, PROGRESS_STAGE, &(struct progress){.text = text});
+}
+
+char *run_baseline_text(const struct target *target, struct arena *arena)
+{
+    const char *compiler = NULL;
+    const char *const *flags = NULL;
+    size_t count = 0;
+    struct candidate plain = {0};
+    target_default_build(target, &compiler, &flags, &count);
+    for (size_t i = 0; i < count && i < CANDIDATE_MAX_FLAGS; i++)
+        plain.flags[plain.flag_count++] = flags[i];
+    return arena_printf(arena, "%s %s", compiler, candidate_flags_text(&plain, arena));
+}
+
+char *run_facts_text(const struct target_features *f, struct arena *arena)
+{
+    struct buf text = {0};
+    (void)buf_printf(&text, "%s, %s, %lld cores; SIMD up to %lld bytes (%s)\n", f->cpu, f->arch,
+                     (long long)f->cores, (long long)f->vector_bytes, f->isa);
+    (void)buf_printf(&text, "one core, measured: %.1f GFLOP/s float32, %.1f float64; ",
+                     f->peak_gflops_f32, f->peak_gflops_f64);
+    (void)buf_printf(&text, "read %.0f/%.0f/%.0f/%.1f GB/s from L1/L2/L3/memory, copy %.1f GB/s\n",
+                     f->bandwidth_gbs[0], f->bandwidth_gbs[1], f->bandwidth_gbs[2],
+                     f->bandwidth_gbs[3], f->copy_gbs);
+    (void)buf_printf(&text, "caches: %lld KiB, %lld KiB, %lld KiB; compilers:",
+                     (long long)f->cache_bytes[0] / 1024, (long long)f->cache_bytes[1] / 1024,
+                     (long long)f->cache_bytes[2] / 1024);
+    for (size_t i = 0; i < f->compiler_count; i++)
+        (void)buf_printf(&text, " %s (%s)%s", f->compilers[i].name, f->compilers[i].version,
+                         i + 1 < f->compiler_count ? "," : "");
+    char *copy = arena_strdup(arena, buf_text(&text));
+    buf_free(&text);
+    return copy;
+}
+
+static void set_moves_env(struct run *run)
+{
+    const struct target_features *f = run->features;
+    struct moves_compiler *compilers =
+        arena_array(run->arena, f->compiler_count, sizeof *compilers);
+    for (size_t i = 0; i < f->compiler_count; i++) {
+        compilers[i] = (struct moves_compiler){
+            .name = f->compilers[i].name,
+            .family = f->compilers[i].family,
+            .major = atoi(f->compilers[i].version),
+            .has_polly = f->compilers[i].has_polly,
+            .has_graphite = f->compilers[i].has_graphite,
+        };
+    }
+    const char *compiler = NULL;
+    const char *const *flags = NULL;
+    size_t count = 0;
+    target_default_build(run->target, &compiler, &flags, &count);
+    run->moves = (struct moves_env){.task = run->task,
+                                    .compilers = compilers,
+                                    .compiler_count = f->compiler_count,
+                                    .default_compiler = compiler,
+                                    .vector_bytes = f->vector_bytes};
+}
+
+/* Written by every run: the events are small, and the graph keeps one row for each id. */
+bool run_record_subject(struct run *run, struct err *err)
+{
+    CLEANUP(buf_free) struct buf body = {0};
+    const struct task *task = run->task;
+    const char *reference = NULL;
+    if (!memory_put_text(&run->memory, task->reference, run->arena, &reference, err))
+        return false;
+    const struct task_case *largest = &task->cases[0];
+    for (size_t i = 1; i < task->case_count; i++) {
+        if (task_bytes(task, &task->cases[i]) > task_bytes(task, largest))
+            largest = &task->cases[i];
+    }
+    event_write_task(&(struct task_event){.task_id = task->id.text,
+                                          .name = task->name,
+                                          .family = task->family,
+                                          .dtype = dtype_name(task->dtype),
+                                          .precision = precision_class_name(task->precision),
+                                          .dir = task->dir,
+                                          .regime = task_case_regime(task, largest),
+                                          .reference_body = reference,
+                                          .features = task->summary},
+                     &body);
+    if (!memory_append(&run->memory, EVENT_TASK, &body, NULL, err))
+        return false;
+    const struct target_features *f = run->features;
+    struct buf compilers = {0};
+    for (size_t i = 0; i < f->compiler_count; i++)
+        (void)buf_printf(&compilers, "%s%s %s", i ? ", " : "", f->compilers[i].name,
+                         f->compilers[i].version);
+    event_write_target(&(struct target_event){.target_id = f->id.text,
+                                              .name = f->name,
+                                              .cpu = f->cpu,
+                                              .arch = f->arch,
+                                              .isa = f->isa,
+                                              .cores = f->cores,
+                                              .vector_bytes = f->vector_bytes,
+                                              .peak_gflops_f32 = f->peak_gflops_f32,
+                                              .memory_gbs = f->bandwidth_gbs[3],
+                                              .compilers = buf_text(&compilers)},
+                       &body);
+    buf_free(&compilers);
+    return memory_append(&run->memory, EVENT_TARGET, &body, NULL, err);
+}
+
+static bool open_proposer(struct run *run, struct err *err)
+{
+    const struct llm_opts llm = {.model = run->opts.model, .base_url = run->opts.base_url};
+    const struct proposer_opts opts = {
+        .kind = run->opts.proposer, .task = run->task, .moves = &run->moves, .llm = &llm};
+    return proposer_open(&opts, &run->proposer, err);
+}
+
+static bool open_search(struct run *run, struct err *err)
+{
+    const struct search_opts opts = {.policy = run->opts.policy, .seed = run->opts.seed};
+    if (!search_open(&opts, &run->search, err))
+        return false;
+    struct run_node root = {.decision_id = "", .is_timed = true, .summary = "the baseline"};
+    const struct recipe *plain = recipe_plain(&run->moves, run->arena);
+    if (!recipe_candidate(&run->moves, plain, run->arena, &root.candidate, err))
+        return false;
+    run->nodes =
+        vec_reserve_one(run->nodes, run->node_count, &run->node_capacity, sizeof *run->nodes);
+    run->nodes[run->node_count++] = root;
+    return true;
+}
+
+/* Machine code that was measured under the same gate is not measured again. */
+static bool preload_records(struct run *run, struct err *err)
+{
+    const struct verdict *verdicts = NULL;
+    size_t count = 0;
+    if (!graph_recall_all(run->memory.graph, run->task->id.text, gate_id(run->gate).text,
+                          run->arena, &verdicts, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        (void)gate_recall(run->gate, &verdicts[i]);
+    return true;
+}
+
+bool run_open_for_context(struct run *run, struct err *err)
+{
+    const struct optimize_opts *opts = &run->opts;
+    if (!task_load(opts->task_path, run->arena, &run->task, err) ||
+        !memory_open(opts->memory_dir, true, run->arena, &run->memory, err))
+        return false;
+    const char *targets = os_path_join(run->arena, run->memory.dir, "targets");
+    if (!target_open(opts->target ? opts->target : "cpu", targets, &run->target, err))
+        return false;
+    run_stage(run, "measuring the machine (kept for later runs)");
+    if (!target_probe(run->target, false, err))
+        return err_within(err, "measuring the target");
+    run->features = target_features(run->target);
+    set_moves_env(run);
+    return moves_catalogue(&run->moves, run->arena, &run->catalogue, &run->catalogue_count);
+}
+
+bool run_open(struct run *run, struct err *err)
+{
+    struct optimize_opts *opts = &run->opts;
+    run->started_ns = os_now_ns();
+    run->start_text = "";
+    run->start_decision = "";
+    run->finding = "";
+    opts->target = opts->target ? opts->target : "cpu";
+    opts->policy = opts->policy ? opts->policy : "mcts";
+    opts->proposer = opts->proposer ? opts->proposer : "offline";
+    opts->budget = opts->budget ? opts->budget : DEFAULT_BUDGET;
+    opts->context_tokens = opts->context_tokens ? opts->context_tokens : DEFAULT_CONTEXT_TOKENS;
+    if (!opts->has_seed)
+        opts->seed = os_random_u64() >> 1;
+    if (!run_open_for_context(run, err))
+        return false;
+    if (!open_proposer(run, err))
+        return false;
+    run_stage(run, "building baseline and oracle, trying the null kernels");
+    if (!gate_open(run->target, run->task, NULL, &run->gate, err))
+        return err_within(err, "task '%s'", run->task->name);
+    return open_search(run, err) && preload_records(run, err);
+}
+
+void run_close(struct run *run)
+{
+    search_close(&run->search);
+    gate_close(&run->gate);
+    proposer_close(&run->proposer);
+    target_close(&run->target);
+    memory_close(&run->memory);
+    free(run->nodes);
+    free(run->tried);
+    run->nodes = NULL;
+    run->tried = NULL;
+}

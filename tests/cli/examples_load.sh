@@ -1,0 +1,4 @@
+# exit: 0
+for task in "$EXAMPLES"/*/; do
+  "$KOPE" task check "$task" | head -n 1 || exit 1
+done

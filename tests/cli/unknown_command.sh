@@ -1,0 +1,2 @@
+# exit: 2
+"$KOPE" optimise examples/matmul 2>&1
