@@ -47,12 +47,18 @@ struct hash_id hash_strings(const char *const *strings, size_t count)
 
 uint32_t hash_crc32c(uint32_t crc, const void *data, size_t length)
 {
+    /* Four bits at a time: the remainder of each nibble. */
+    static const uint32_t nibbles[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
+        0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
+        0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+    };
     const unsigned char *bytes = data;
     crc = ~crc;
     for (size_t i = 0; i < length; i++) {
         crc ^= bytes[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = (crc >> 1) ^ (UINT32_C(0x82f63b78) & (0U - (crc & 1U)));
+        crc = (crc >> 4) ^ nibbles[crc & 15];
+        crc = (crc >> 4) ^ nibbles[crc & 15];
     }
     return ~crc;
 }

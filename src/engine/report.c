@@ -41,6 +41,7 @@ bool engine_report(const char *which, const char *memory_dir, struct buf *out, s
     input.decisions = all.items;
     input.decision_count = all.count;
     input.environment = environment(&run, &arena);
+    input.baseline = "gcc -O3 -march=native";
     const struct graph_decision *best = best_of(&all, &run);
     if (best) {
         const bool confirmed = best->is_confirmed || best->confirm_failed;
@@ -48,6 +49,10 @@ bool engine_report(const char *which, const char *memory_dir, struct buf *out, s
             !graph_outcome_cases(memory.graph, best->id, confirmed, &arena, &input.best_cases,
                                  &input.best_case_count, err))
             return false;
+    }
+    if (best && best->is_confirmed) {
+        input.confirmed_low = best->confirmed_low;
+        input.confirmed_high = best->confirmed_high;
     }
     const char *reference = NULL;
     if (!graph_task_reference(memory.graph, run.task_id, &arena, &reference, err) ||

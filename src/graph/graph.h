@@ -68,7 +68,8 @@ struct graph_decision {
     double log_ratio, log_low, log_high;
     double gain; /* log_ratio less the parent's; only where both are timed */
     bool is_win, is_confirmed, confirm_failed;
-    double confirmed_log_ratio, held_out_log_ratio; /* of the confirmation */
+    double confirmed_log_ratio, confirmed_low, confirmed_high,
+        held_out_log_ratio; /* of the confirmation */
     int64_t wall_ms;
     int64_t tokens_in, tokens_out;
 };

@@ -43,6 +43,8 @@ static void take_decision(struct query *query, struct arena *arena, struct graph
     out->is_confirmed = take_bool(query);
     out->confirm_failed = take_bool(query);
     out->confirmed_log_ratio = take_real(query);
+    out->confirmed_low = take_real(query);
+    out->confirmed_high = take_real(query);
     out->held_out_log_ratio = take_real(query);
     out->wall_ms = take_int(query);
     out->tokens_in = take_int(query);

@@ -160,16 +160,23 @@ static bool append_locked(struct journal *journal, const char *kind, const struc
 static bool check_body(const char *kind, const struct buf *body, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
+    CLEANUP(buf_free) struct buf nested = {0};
     const struct json *value = NULL;
     if (body->truncated || body->length > JOURNAL_MAX_EVENT_BYTES)
         return err_set(err, ERR_LIMIT, "an event '%s' is larger than %d bytes", kind,
                        JOURNAL_MAX_EVENT_BYTES);
-    if (!json_parse(buf_text(body), body->length, kind, &scratch, &value, err))
-        return err_within(err, "the body of an event");
-    if (value->type != JSON_OBJECT || body->data[0] != '{' || body->data[body->length - 1] != '}' ||
+    if (body->length < 2 || body->data[0] != '{' || body->data[body->length - 1] != '}' ||
         memchr(body->data, '\n', body->length))
         return err_set(err, ERR_BAD_INPUT, "the body of an event '%s' is no object on one line",
                        kind);
+    /* As deep as it will stand in the record, so that a reader finds it within its cap. */
+    (void)buf_append_char(&nested, '[');
+    (void)buf_append(&nested, body->data, body->length);
+    (void)buf_append_char(&nested, ']');
+    if (!json_parse(nested.data, nested.length, kind, &scratch, &value, err))
+        return err_within(err, "the body of an event");
+    if (value->count != 1 || value->first->type != JSON_OBJECT)
+        return err_set(err, ERR_BAD_INPUT, "the body of an event '%s' is no object", kind);
     return true;
 }
 

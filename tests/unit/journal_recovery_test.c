@@ -244,9 +244,14 @@ static void journal_append__what_cannot_be_read_back__is_refused(void **state)
     assert_false(append_text(f, journal, "note", "{\n}"));
     assert_false(append_text(f, journal, "note", "{} "));
     assert_false(append_text(f, journal, "note", "{\"a\":\"\xff\"}"));
+    assert_false(append_text(f, journal, "note", "{},{}"));
     assert_false(append_text(f, journal, "no\"te", "{}"));
     assert_false(append_text(f, journal, "", "{}"));
     assert_true(append_text(f, journal, "unknown-kind", "{}"));
+    struct buf with_nul = {0};
+    (void)buf_append(&with_nul, "{\0}", 3);
+    assert_false(journal_append(journal, "note", &with_nul, NULL, &f->err));
+    buf_free(&with_nul);
     struct seen *seen = scan_memory(f, journal);
     assert_int_equal(seen->count, 1);
     assert_string_equal(seen->kinds[0], "unknown-kind");
@@ -255,6 +260,36 @@ static void journal_append__what_cannot_be_read_back__is_refused(void **state)
     journal = open_memory(f, false, NULL);
     assert_false(append_text(f, journal, "note", "{}"));
     assert_int_equal(f->err.kind, ERR_UNSUPPORTED);
+    journal_close(&journal);
+}
+
+/* A body of `depth` arrays and objects in one another. */
+static bool append_nested(struct fixture *f, struct journal *journal, int depth)
+{
+    struct buf text = {0};
+    (void)buf_append_str(&text, "{\"text\":\"deep\",\"a\":");
+    for (int i = 1; i < depth; i++)
+        (void)buf_append_char(&text, '[');
+    for (int i = 1; i < depth; i++)
+        (void)buf_append_char(&text, ']');
+    (void)buf_append_char(&text, '}');
+    const bool ok = append_text(f, journal, "note", text.data);
+    buf_free(&text);
+    return ok;
+}
+
+static void journal_append__body_as_deep_as_allowed__is_read_back(void **state)
+{
+    struct fixture *f = *state;
+    struct journal *journal = open_memory(f, true, NULL);
+    size_t kept = 0;
+    for (int depth = JSON_MAX_DEPTH - 4; depth < JSON_MAX_DEPTH + 4; depth++)
+        kept += append_nested(f, journal, depth);
+    assert_in_range(kept, 1, 7);
+    struct seen *seen = scan_memory(f, journal);
+    assert_int_equal(seen->count, kept);
+    for (size_t i = 0; i < kept; i++)
+        assert_string_equal(seen->texts[i], "deep");
     journal_close(&journal);
 }
 
@@ -291,6 +326,7 @@ int main(void)
         FIXTURE(journal_scan_since__nothing_new__delivers_nothing),
         FIXTURE(journal_scan__callback_stops__its_error_is_passed_on),
         FIXTURE(journal_append__what_cannot_be_read_back__is_refused),
+        FIXTURE(journal_append__body_as_deep_as_allowed__is_read_back),
         FIXTURE(journal_append__largest_event__is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
