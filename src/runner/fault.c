@@ -1,6 +1,7 @@
 #include "runner/runner.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -9,6 +10,7 @@ static struct {
     struct runner_control *control;
     const uint8_t *image;
     size_t image_bytes;
+    volatile sig_atomic_t aborted;
 } shared;
 
 static _Alignas(16) uint8_t handler_stack[32 * 1024];
@@ -45,12 +47,11 @@ static void on_fault(int number, siginfo_t *info, void *context)
     note_registers(fault, context);
     if (number == SIGSYS)
         fault->address = (uint64_t)(uint32_t)info->si_syscall;
-    atomic_store(&fault->signal, (uint32_t)number);
+    atomic_store(&fault->signal, (uint32_t)(shared.aborted ? SIGABRT : number));
     if (number == SIGSYS)
         filter_die();
     /* A page that was declared but is not there would fault here: the note is already made. */
     note_bytes(fault);
-    atomic_store(&fault->signal, (uint32_t)number);
     /* The handler is gone (SA_RESETHAND): the instruction faults again and ends the process. */
 }
 
@@ -75,4 +76,14 @@ void fault_set_image(const struct image *image)
 {
     shared.image = image->base;
     shared.image_bytes = image->bytes;
+}
+
+/* In the place of the C library's abort (--wrap in CMakeLists.txt), for its own calls too (a
+ * corrupted heap): that one needs system calls which the box refuses, and a crash would look like
+ * an attempt to break out. */
+_Noreturn void __wrap_abort(void);
+_Noreturn void __wrap_abort(void)
+{
+    shared.aborted = 1;
+    __builtin_trap();
 }

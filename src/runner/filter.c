@@ -1,5 +1,6 @@
 #include "runner/runner.h"
 
+#include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/futex.h>
@@ -114,8 +115,17 @@ static bool install(struct filter *f)
            syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0UL, &program) == 0;
 }
 
+/* What the C library tries of its own accord, answered without being done. */
+static void answer_library(struct filter *f)
+{
+    answer(f, SYS_mremap, SECCOMP_RET_ERRNO | ENOMEM); /* realloc copies then */
+    answer(f, SYS_writev, SECCOMP_RET_ERRNO | EBADF);  /* its last words */
+    answer(f, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS); /* it uses clone then, whose flags show */
+}
+
 static void allow_common(struct filter *f)
 {
+    answer_library(f);
     allow(f, SYS_exit);
     allow(f, SYS_exit_group);
     allow(f, SYS_rt_sigreturn);
@@ -136,9 +146,7 @@ bool filter_for_loading(void)
     allow(&f, SYS_madvise);
     /* The second filter; and what only a candidate with threads needs must pass here too. */
     allow_if(&f, SYS_seccomp, (struct condition[]){{0, ~UINT32_C(0), SECCOMP_SET_MODE_FILTER}}, 1);
-    answer(&f, SYS_mremap, SECCOMP_RET_ERRNO | 12 /* ENOMEM: realloc then copies */);
     allow(&f, SYS_clone);
-    answer(&f, SYS_clone3, SECCOMP_RET_ERRNO | 38 /* ENOSYS: clone is used, whose flags show */);
     allow(&f, SYS_set_robust_list);
     allow(&f, SYS_rseq);
     allow(&f, SYS_rt_sigprocmask);
@@ -175,11 +183,8 @@ bool filter_for_candidate(bool threads)
     allow_if(&f, SYS_mprotect, (struct condition[]){{2, ~(uint32_t)(PROT_READ | PROT_WRITE), 0}},
              1);
     allow_values(&f, SYS_madvise, 2, ~UINT32_C(0), advice, sizeof advice / sizeof *advice);
-    answer(&f, SYS_mremap, SECCOMP_RET_ERRNO | 12);
-    if (threads) {
-        answer(&f, SYS_clone3, SECCOMP_RET_ERRNO | 38);
+    if (threads)
         allow_threads(&f);
-    }
     return install(&f);
 }
 

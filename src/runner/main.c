@@ -1,6 +1,7 @@
 #include "runner/runner.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,19 @@ static void pin(int cpu)
     (void)sched_setaffinity(0, sizeof set, &set); /* a smaller affinity of the parent wins */
 }
 
+static void *do_nothing(void *argument)
+{
+    return argument;
+}
+
+/* The C library sets up threads with the first one, by calls that the box refuses later. */
+static void warm_threads(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
+        (void)pthread_join(thread, NULL);
+}
+
 static void enter_box(struct runner_control *control)
 {
     const struct runner_config *config = &control->config;
@@ -102,6 +116,8 @@ static void enter_box(struct runner_control *control)
     if (!box_limit(limit, config->threads > 1))
         runner_fail(control, "limits cannot be set", errno);
     control->missing_layers = missing;
+    if (config->threads > 1)
+        warm_threads();
     if (!fault_install(control))
         runner_fail(control, "signal handlers cannot be set", errno);
     if (!filter_for_loading())

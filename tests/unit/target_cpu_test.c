@@ -42,13 +42,13 @@ struct fixture {
 static int set_up(void **state)
 {
     static struct fixture f;
+    *state = &f;
     static const char reference[] = HEAD KERNEL(PLAIN);
     if (!target_open("cpu", NULL, &f.target, &f.err) ||
         !task_parse(task_text, strlen(task_text), reference, "", &f.arena, &f.task, &f.err)) {
         print_error("%s (%s)\n", f.err.message, f.err.hint);
         return -1;
     }
-    *state = &f;
     return 0;
 }
 
@@ -370,8 +370,10 @@ static void target_build__forbidden_object__rejected(void **state)
     static const struct {
         const char *source, *evidence;
     } cases[] = {
-        {"__attribute__((constructor)) static void f(void) {}\n", "constructor"},
-        {"__attribute__((destructor)) static void f(void) {}\n", "destructor"},
+        {"volatile int c; __attribute__((constructor)) static void f(void) { c++; }\n",
+         "constructor"},
+        {"volatile int c; __attribute__((destructor)) static void f(void) { c++; }\n",
+         "destructor"},
         {"static void *g(void) { return 0; }\nvoid f(void) __attribute__((ifunc(\"g\")));\n",
          "indirect"},
         {"_Thread_local int t = 3;\n", "thread-local"},

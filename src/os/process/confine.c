@@ -113,8 +113,8 @@ static bool allow_path(int ruleset_fd, const char *path, uint64_t access, uint64
 {
     CLEANUP(os_close) int fd = open(path, O_PATH | O_CLOEXEC);
     struct stat status;
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return true;
+    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+        return true; /* nothing there that the child could open */
     if (fd < 0 || fstat(fd, &status) != 0)
         return err_set_errno(err, errno, "cannot open '%s' to allow it", path);
     if (!S_ISDIR(status.st_mode))

@@ -22,7 +22,7 @@ struct confinement {
     struct sock_filter filter[CONFINE_FILTER_MAX];
 };
 
-/* Lists as in struct process_opts; a path that does not exist is left out. */
+/* Lists as in struct process_opts; a path that does not exist or cannot be reached is left out. */
 bool confine_prepare(const char *const *read_paths, const char *const *write_paths,
                      struct confinement *out, struct err *err);
 void confine_release(struct confinement *confinement);

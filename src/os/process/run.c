@@ -64,8 +64,7 @@ static void stream_read(struct stream *stream)
 
 static bool has_ended(pid_t pid)
 {
-    /* WNOWAIT: as long as it is a zombie nobody else gets its number, and the group can be killed.
-     */
+    /* WNOWAIT: a zombie keeps its number, so that the group can still be killed by it. */
     siginfo_t info = {0};
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == pid;
 }

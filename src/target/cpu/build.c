@@ -231,14 +231,15 @@ static enum step_end check_object(struct building *b)
     return scan(b);
 }
 
-/* Unpacks a call: `ptr` in order of the arguments, `ints` the integer attributes and then the axes,
- * `reals` the real attributes. */
+/* Unpacks a call. The entry is hidden: the linker must find it in the candidate. `ptr` in order of
+ * the arguments, `ints` the integer attributes and then the axes, `reals` the real attributes. */
 static char *stub_text(const struct task *task, const char *real_name, struct arena *arena)
 {
     struct buf text = {0};
     size_t ints = 0, reals = 0;
     (void)buf_printf(&text,
-                     "#include <stdbool.h>\n#include <stdint.h>\n%s;\n"
+                     "#include <stdbool.h>\n#include <stdint.h>\n"
+                     "__attribute__((visibility(\"hidden\"))) %s;\n"
                      "__attribute__((visibility(\"default\")))\n"
                      "void %s(void *const *ptr, const int64_t *ints, const double *reals)\n{\n"
                      "    (void)ptr, (void)ints, (void)reals;\n    %s(",

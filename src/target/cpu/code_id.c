@@ -54,8 +54,9 @@ static void collect_relocations(struct collector *c, size_t target, uint8_t *byt
     for (size_t i = 0; i < elf->section_count; i++) {
         const Elf64_Shdr *section = &elf->sections[i];
         if (section->sh_type != SHT_RELA || section->sh_info != target ||
-            section->sh_link >= elf->section_count || section->sh_offset % 8 != 0)
-            continue;
+            section->sh_link >= elf->section_count || section->sh_offset % 8 != 0 ||
+            elf->sections[section->sh_link].sh_type != SHT_SYMTAB)
+            continue; /* object_check has followed every symbol table */
         const Elf64_Rela *r = (const Elf64_Rela *)(const void *)(elf->data + section->sh_offset);
         for (size_t n = 0; n < section->sh_size / sizeof *r; n++) {
             char label[128];

@@ -115,6 +115,7 @@ struct cpu_session {
     size_t buffer_count;
     uint64_t sequence;
     int64_t empty_ns;    /* round trip without a call */
+    int64_t arming_ns;   /* a longer answer to the request to arm is not taken */
     int64_t park_cpu_ns; /* CPU time that arming and going to sleep take */
     int64_t idle_cpu_ns; /* CPU time of the child after its last round; -1 where unknown */
     unsigned strikes;    /* rounds in a row that looked as if it went on after the bell */
@@ -132,7 +133,8 @@ void launch_release(struct cpu_session *session);
 /* Has the child ended; then it is reaped and `*wait_status` says how. */
 bool launch_ended(struct cpu_session *session, int *wait_status);
 
-/* watch.c */
+/* watch.c: 'R' while any of its threads runs. */
+int watch_open(pid_t pid);
 struct child_status watch_status(const struct cpu_session *session);
 
 /* evidence.c: fills `report` and the session's evidence from how the child ended. */

@@ -140,18 +140,19 @@ static struct fault read_fault(const struct cpu_session *s)
 
 static void say_signal(struct cpu_session *s, int number, const struct fault *fault, bool noted)
 {
+    const bool aborted = atomic_load(&s->control->fault.signal) == SIGABRT;
     char *out = s->evidence;
     const size_t room = sizeof s->evidence;
     if (number == SIGSEGV && noted)
         say_segmentation(s, fault);
     else if (number == SIGFPE)
         (void)snprintf(out, room, "signal 8: an integer division by zero, or one that overflows");
+    else if (number == SIGILL && aborted)
+        (void)snprintf(out, room, "it aborted: its heap was corrupted, or it called abort");
     else if (number == SIGILL)
         (void)snprintf(out, room, "signal 4: an instruction that this processor does not have");
     else if (number == SIGBUS)
         (void)snprintf(out, room, "signal 7: memory that is not there, or misaligned");
-    else if (number == SIGABRT)
-        (void)snprintf(out, room, "signal 6: it aborted");
     else if (number == SIGKILL)
         (void)snprintf(out, room, "signal 9: killed from outside, most likely for memory");
     else

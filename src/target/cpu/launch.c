@@ -97,14 +97,19 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
         config->reals[i] = opts->reals[i];
 }
 
-/* The last processor that this process may use: whoever pins a parent takes the first. */
+/* The last processor that this process may use: whoever pins a parent takes the first. A child
+ * with threads keeps them all. */
 static void choose_processor(struct cpu_session *s, int wanted)
 {
     enum { MOST = 1024 };
     int cpus[MOST];
-    const size_t count = os_cpus_allowed(cpus, MOST);
+    size_t count = os_cpus_allowed(cpus, MOST);
+    if (count > MOST)
+        count = MOST;
     s->yields = count < 2;
-    s->control->config.cpu = wanted >= 0 ? wanted : count > 1 ? cpus[count - 1] : -1;
+    s->control->config.cpu = wanted >= 0                    ? wanted
+                             : count > 1 && s->threads == 1 ? cpus[count - 1]
+                                                            : -1;
 }
 
 static bool share_buffers(struct cpu_session *s, const struct session_opts *opts,
@@ -198,9 +203,7 @@ bool launch(struct cpu_session *s, const struct session_opts *opts, struct err *
         s->pid = 0;
         return err_set_errno(err, failed, "cannot start '%s'", runner);
     }
-    char path[64];
-    (void)snprintf(path, sizeof path, "/proc/%ld/status", (long)s->pid);
-    s->status_fd = open(path, O_RDONLY | O_CLOEXEC);
+    s->status_fd = watch_open(s->pid);
     return true;
 }
 

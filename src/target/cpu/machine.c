@@ -42,7 +42,7 @@ static bool matters(const char *flag)
     static const char *const prefixes[] = {"avx",  "fma",   "f16c", "bmi", "amx",  "sse4_2",
                                            "gfni", "asimd", "sve",  "sme", "fp16", "bf16"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        if (str_starts_with(flag, prefixes[i]))
+        if (str_starts_with(flag, prefixes[i]) && !str_equal(flag, "smep"))
             return true;
     }
     return false;

@@ -182,7 +182,10 @@ static bool rate(struct target *target, struct measurement *m, double units_per_
         return err_hint(err, "try again when nothing else runs");
     }
     *out = units_per_repeat * (double)m->repeats / (double)ns;
-    target->features.doorbell_ns = (double)doorbell;
+    /* 0: that session found no quiet moment to calibrate in. */
+    double *bell = &target->features.doorbell_ns;
+    if (doorbell > 0 && (*bell <= 0 || (double)doorbell < *bell))
+        *bell = (double)doorbell;
     return true;
 }
 

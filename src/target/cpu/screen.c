@@ -13,9 +13,10 @@
  * the confined compiler, the object's rules and the box are what a hostile source meets.
  */
 static const char *const headers[] = {
-    "assert.h", "complex.h",     "float.h",  "inttypes.h",  "iso646.h",   "limits.h",  "math.h",
-    "omp.h",    "stdalign.h",    "stdarg.h", "stdatomic.h", "stdbool.h",  "stddef.h",  "stdint.h",
-    "stdlib.h", "stdnoreturn.h", "string.h", "tgmath.h",    "arm_neon.h", "arm_sve.h",
+    "assert.h",  "complex.h",  "float.h",   "inttypes.h", "iso646.h",      "limits.h",
+    "math.h",    "omp.h",      "pthread.h", "stdalign.h", "stdarg.h",      "stdatomic.h",
+    "stdbool.h", "stddef.h",   "stdint.h",  "stdlib.h",   "stdnoreturn.h", "string.h",
+    "tgmath.h",  "arm_neon.h", "arm_sve.h",
 };
 
 static const char *const refused_directives[] = {

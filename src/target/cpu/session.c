@@ -19,10 +19,12 @@
 #define CALIBRATION_NS INT64_C(200000000)
 #define QUIESCE_NS INT64_C(30000)
 #define QUIESCE_HARD_NS INT64_C(20000000) /* still working after that: no noise */
-#define ARMING_NS INT64_C(20000)          /* a slower answer is asked for again */
-#define CHARGE_NS INT64_C(3000)           /* CPU time after the bell that is not charged */
-#define IDLE_NS INT64_C(200000)           /* of CPU time while it should have slept */
-enum { CALIBRATION_ROUNDS = 12, STRIKES = 3, ATTEMPTS = 8, MOST_INVOLUNTARY = 2 };
+#define ARMING_NS INT64_C(20000)          /* until it is calibrated */
+#define ARMING_MORE_NS INT64_C(2000)
+#define GAP_NS INT64_C(3000)    /* between wall and CPU time */
+#define CHARGE_NS INT64_C(3000) /* CPU time after the bell that is not charged */
+#define IDLE_NS INT64_C(200000) /* of CPU time while it should have slept */
+enum { CALIBRATION_ROUNDS = 12, STRIKES = 3, ATTEMPTS = 16, MOST_INVOLUNTARY = 2 };
 
 enum wait_end { WAIT_SEEN, WAIT_DIED, WAIT_LATE, WAIT_INTERRUPTED };
 
@@ -32,6 +34,7 @@ struct waiting {
     enum runner_stage stage; /* of it; done and parked are one */
     unsigned attempt;        /* to arm */
     int64_t deadline_ns;
+    bool is_calibration;
     int wait_status; /* how it died */
 };
 
@@ -125,6 +128,7 @@ static bool report_wait(struct waiting *w, enum wait_end end, int64_t limit_ns, 
  * child gives the processor up: when it is armed, and when it sleeps again. */
 struct round {
     int64_t wall_ns;   /* from the bell to the acknowledgement */
+    unsigned attempts; /* to arm */
     int64_t arming_ns; /* from the request to arm to its acknowledgement */
     int64_t armed_ns;  /* from that request to the acknowledgement of the bell: no honest child
                           used more CPU time */
@@ -179,23 +183,28 @@ static enum wait_end arm(struct waiting *w, struct round *round, int64_t *asked_
         if (end != WAIT_SEEN)
             return end;
         round->arming_ns = os_now_ns() - *asked_ns;
-        if (round->arming_ns <= ARMING_NS)
+        round->attempts++;
+        if (round->arming_ns <= s->arming_ns)
             break;
     }
     w->attempt = 0;
     return WAIT_SEEN;
 }
 
-/* Rings the bell of an armed child and measures. `round` is filled where the end is WAIT_SEEN. */
+/* Arms the child, rings the bell and measures. What the child does between the last things that the
+ * caller changes and the bell no clock sees: it must be short. `round` is filled where the end is
+ * WAIT_SEEN. */
 static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *round)
 {
     struct cpu_session *s = w->session;
     int64_t asked = 0;
+    round->was = watch_status(s);
+    if (s->before_bell && !w->is_calibration)
+        s->before_bell(s->before_bell_ctx);
     enum wait_end end = arm(w, round, &asked);
     if (end != WAIT_SEEN)
         return end;
     const int64_t cpu_before = os_process_cpu_ns(s->pid);
-    round->was = watch_status(s);
     w->stage = RUNNER_DONE;
     const int64_t before = os_now_ns();
     w->deadline_ns = before + limit_ns;
@@ -237,11 +246,12 @@ static bool was_idle(struct cpu_session *s, struct session_report *report)
     return false;
 }
 
-/* CPU time that the clock did not see: beyond the wall time until the acknowledgement, and beyond
- * what going to sleep costs. Negative where the child did not have the processor all the time. */
+/* CPU time that the clock did not see: beyond the wall time until the acknowledgement (of each
+ * thread), and beyond what going to sleep costs. Negative where the child did not have the
+ * processor all the time. */
 static int64_t work_after_bell(const struct cpu_session *s, const struct round *round)
 {
-    return round->cpu_ns - round->armed_ns - s->park_cpu_ns;
+    return round->cpu_ns - s->threads * round->armed_ns - s->park_cpu_ns;
 }
 
 static bool still_works(struct cpu_session *s, const struct round *round,
@@ -261,30 +271,28 @@ static bool still_works(struct cpu_session *s, const struct round *round,
     return true;
 }
 
-/* Was the child, or the parent that watched, off the processor while it mattered? */
+/* Was the child, or the parent that watched, off the processor while it mattered? A request to arm
+ * may count as an involuntary switch; with one processor for both, every turn is one. */
 static bool was_disturbed(struct cpu_session *s, const struct round *round,
                           struct session_report *report)
 {
-    const int64_t involuntary = round->is.involuntary - round->was.involuntary;
+    const int64_t involuntary =
+        round->is.involuntary - round->was.involuntary - (int64_t)round->attempts;
     const int64_t slept = round->is.voluntary - round->was.voluntary;
     const int64_t gap = -work_after_bell(s, round);
-    if (involuntary > MOST_INVOLUNTARY + round->wall_ns / 100000000) {
-        report_as(s, report, SESSION_NOISY, "switches", "%lld involuntary context switches",
-                  (long long)involuntary);
-        return true;
-    }
-    if (round->arming_ns > ARMING_NS && !s->yields) {
+    const int64_t allowed = s->yields ? QUIESCE_NS + round->wall_ns / 20 /* it waits for its turn */
+                                      : GAP_NS + round->wall_ns / 50;
+    if (round->arming_ns > s->arming_ns && !s->yields)
         report_as(s, report, SESSION_NOISY, "arming", "it took %.1f us to answer before the bell",
                   (double)round->arming_ns / 1e3);
-        return true;
-    }
-    if (s->threads == 1 && slept <= 1 && gap > QUIESCE_NS + round->wall_ns / 20) {
+    else if (!s->yields && involuntary > MOST_INVOLUNTARY + round->wall_ns / 100000000)
+        report_as(s, report, SESSION_NOISY, "switches", "%lld involuntary context switches",
+                  (long long)involuntary);
+    else if (s->threads == 1 && slept <= 1 && gap > allowed)
         report_as(s, report, SESSION_NOISY, "steal",
                   "of %.1f us it had the processor for %.1f us only", (double)round->wall_ns / 1e3,
-                  (double)round->cpu_ns / 1e3);
-        return true;
-    }
-    return false;
+                  (double)(round->wall_ns - gap) / 1e3);
+    return report->status != SESSION_OK;
 }
 
 static bool broke_rules(struct cpu_session *s, const struct round *round,
@@ -307,7 +315,7 @@ static void judge(struct cpu_session *s, const struct round *round, struct sessi
 {
     const int64_t work = work_after_bell(s, round), charge = work - CHARGE_NS;
     const int64_t elapsed = round->wall_ns - s->empty_ns + (charge > 0 ? charge : 0);
-    const int64_t cpu = round->wall_ns + (work < 0 ? work : 0);
+    const int64_t cpu = s->threads * round->wall_ns + (work < 0 ? work : 0);
     report->elapsed_ns = elapsed > 0 ? elapsed : 0;
     report->cpu_ns = cpu > 0 ? cpu : 0;
     s->idle_cpu_ns = os_process_cpu_ns(s->pid);
@@ -331,8 +339,6 @@ bool cpu_session_run(struct session *session, const struct session_call *calls, 
     if (end != WAIT_SEEN)
         return report_wait(&w, end, limit_ns + READY_LIMIT_NS, "not ready for the bell", report,
                            err);
-    if (s->before_bell)
-        s->before_bell(s->before_bell_ctx);
     end = ring(&w, limit_ns, &round);
     if (end != WAIT_SEEN)
         return report_wait(&w, end, limit_ns, "still running", report, err);
@@ -362,14 +368,14 @@ static bool is_clean(const struct round *round)
 static bool calibrate(struct cpu_session *s, struct session_report *report, struct err *err)
 {
     enum { WARM = 3 };
-    int64_t wall[CALIBRATION_ROUNDS], parking[CALIBRATION_ROUNDS];
+    int64_t wall[CALIBRATION_ROUNDS], parking[CALIBRATION_ROUNDS], arming[CALIBRATION_ROUNDS];
     const int64_t started = os_now_ns();
     size_t clean = 0;
     fill_calls(s, NULL, 0, false);
     for (size_t i = 0; clean < CALIBRATION_ROUNDS; i++) {
-        if (i >= WARM + CALIBRATION_ROUNDS && os_now_ns() - started > CALIBRATION_NS)
+        if (i > WARM && os_now_ns() - started > CALIBRATION_NS)
             break;
-        struct waiting w = {.session = s};
+        struct waiting w = {.session = s, .is_calibration = true};
         struct round round = {0};
         enum wait_end end = wake(&w, START_LIMIT_NS);
         if (end == WAIT_SEEN)
@@ -379,11 +385,14 @@ static bool calibrate(struct cpu_session *s, struct session_report *report, stru
         if (i < WARM || !is_clean(&round))
             continue;
         wall[clean] = round.wall_ns;
+        arming[clean] = round.arming_ns;
         parking[clean++] = round.cpu_ns - round.armed_ns;
     }
     if (clean > 0) {
         qsort(wall, clean, sizeof *wall, by_value);
         qsort(parking, clean, sizeof *parking, by_value);
+        qsort(arming, clean, sizeof *arming, by_value);
+        s->arming_ns = 3 * arming[clean / 2] + ARMING_MORE_NS;
         s->empty_ns = wall[clean / 2];
         s->park_cpu_ns = parking[clean / 2];
     }
@@ -441,6 +450,7 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
     struct cpu_session *s = (struct cpu_session *)session;
     s->status_fd = -1;
     s->idle_cpu_ns = -1;
+    s->arming_ns = ARMING_NS;
     s->before_bell = opts->before_bell;
     s->before_bell_ctx = opts->before_bell_ctx;
     bool done = launch(s, opts, err) && wait_for_box(s, report, err);
