@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-struct search_scope {
+struct clip_scope {
     const struct tokens *tokens;
     const struct definition *definition;
     size_t type, var;  /* of j */
@@ -23,7 +23,7 @@ static bool is_signed_type(const struct tokens *tokens, size_t at)
 }
 
 /* Every declaration of the name, in the parameters and the body of the function, has j's type. */
-static bool has_type_of_j(const struct search_scope *s, size_t name)
+static bool has_type_of_j(const struct clip_scope *s, size_t name)
 {
     bool found = false;
     for (size_t i = s->definition->open + 1; i < s->definition->body_close; i++) {
@@ -40,7 +40,7 @@ static bool has_type_of_j(const struct search_scope *s, size_t name)
 
 /* A sum of products of integer constants and variables of j's type that are known before the body.
  */
-static bool is_plain(const struct search_scope *s, size_t begin, size_t end)
+static bool is_plain(const struct clip_scope *s, size_t begin, size_t end)
 {
     static const char *const allowed[] = {"+", "-", "*", "(", ")"};
     for (size_t i = begin; i < end; i++) {
@@ -62,7 +62,7 @@ static bool is_plain(const struct search_scope *s, size_t begin, size_t end)
 }
 
 /* `a + j - b` in [begin, end): the text of `a + 0 - b`; NULL where it is not of that form. */
-static const char *offset_of(const struct search_scope *s, size_t begin, size_t end)
+static const char *offset_of(const struct clip_scope *s, size_t begin, size_t end)
 {
     const struct tokens *t = s->tokens;
     size_t at = begin;
@@ -77,7 +77,7 @@ static const char *offset_of(const struct search_scope *s, size_t begin, size_t 
 }
 
 /* What the variable `name` is besides j: of j itself "0", of `const T s = j + off` off. */
-static const char *offset_of_name(const struct search_scope *s, size_t name)
+static const char *offset_of_name(const struct clip_scope *s, size_t name)
 {
     const struct tokens *t = s->tokens;
     if (token_same(t, name, s->var))
@@ -96,7 +96,7 @@ static const char *offset_of_name(const struct search_scope *s, size_t name)
 }
 
 /* One comparison [begin, end) becomes a bound of j. */
-static bool read_bound(const struct search_scope *s, size_t begin, size_t end, struct clip *clip)
+static bool read_bound(const struct clip_scope *s, size_t begin, size_t end, struct clip *clip)
 {
     const struct tokens *t = s->tokens;
     if (end - begin < 3 || !token_is_identifier(t, begin) || !is_plain(s, begin + 2, end))
@@ -116,7 +116,7 @@ static bool read_bound(const struct search_scope *s, size_t begin, size_t end, s
 }
 
 /* The `if` without else that ends the body; nothing but declarations before it. */
-static size_t find_if(const struct search_scope *s)
+static size_t find_if(const struct clip_scope *s)
 {
     const struct tokens *t = s->tokens;
     size_t at = s->begin, end = s->end;
@@ -132,30 +132,39 @@ static size_t find_if(const struct search_scope *s)
     return source_statement_end(t, then) == end ? at : TOKEN_NONE;
 }
 
+/* The condition [begin, end), a conjunction: what bounds j goes into `clip`, what does not into
+ * `rest`. False where it is no plain conjunction. */
+static bool read_condition(const struct clip_scope *s, size_t begin, size_t end, struct clip *clip,
+                           struct buf *rest)
+{
+    const struct tokens *t = s->tokens;
+    size_t part = begin;
+    for (size_t i = begin; i <= end; i++) {
+        if (token_is(t, i, "||") || token_is(t, i, "?") || token_is(t, i, "="))
+            return false;
+        if (i < end && token_is(t, i, "("))
+            i = t->items[i].match;
+        if (i != end && !token_is(t, i, "&&"))
+            continue;
+        if (!read_bound(s, part, i, clip))
+            (void)buf_printf(rest, "%s%s", rest->length ? " && " : "",
+                             token_range_text(t, part, i, s->arena));
+        part = i + 1;
+    }
+    return true;
+}
+
 bool clip_find(const struct tokens *tokens, const struct definition *definition, size_t type,
                size_t var, size_t begin, size_t end, struct arena *arena, struct clip *out)
 {
-    const struct search_scope s = {tokens, definition, type, var, begin, end, arena};
-    struct clip clip = {0};
+    const struct clip_scope s = {tokens, definition, type, var, begin, end, arena};
     const size_t at = find_if(&s);
     if (at == TOKEN_NONE || var != type + 1 || !is_signed_type(tokens, type))
         return false;
     const size_t close = tokens->items[at + 1].match;
     CLEANUP(buf_free) struct buf rest = {0};
-    size_t part = at + 2;
-    for (size_t i = part; i <= close; i++) {
-        if (token_is(tokens, i, "||") || token_is(tokens, i, "?") || token_is(tokens, i, "="))
-            return false;
-        if (i < close && token_is(tokens, i, "("))
-            i = tokens->items[i].match;
-        else if (i == close || token_is(tokens, i, "&&")) {
-            if (!read_bound(&s, part, i, &clip))
-                (void)buf_printf(&rest, "%s%s", rest.length ? " && " : "",
-                                 token_range_text(tokens, part, i, arena));
-            part = i + 1;
-        }
-    }
-    if (clip.low_count + clip.high_count == 0)
+    struct clip clip = {0};
+    if (!read_condition(&s, at + 2, close, &clip, &rest) || clip.low_count + clip.high_count == 0)
         return false;
     clip.rest = rest.length ? arena_strdup(arena, buf_text(&rest)) : NULL;
     clip.condition = clip.rest ? at + 2 : at;

@@ -257,10 +257,18 @@ static void mark_loop(const struct tokens *tokens, const struct loop *loop, cons
 {
     edit_add_pragma(patches, arena, tokens, loop->keyword,
                     arena_printf(arena, "omp simd%s", buf_text(&plan->clauses)));
-    if (plan->scan_at != TOKEN_NONE)
-        edit_add_pragma(patches, arena, tokens, plan->scan_at,
-                        arena_printf(arena, "omp scan inclusive(%s)",
-                                     token_text(tokens, loop->body + 1, arena)));
+    if (plan->scan_at == TOKEN_NONE)
+        return;
+    edit_add_pragma(
+        patches, arena, tokens, plan->scan_at,
+        arena_printf(arena, "omp scan inclusive(%s)", token_text(tokens, loop->body + 1, arena)));
+    /* Before OpenMP 5.1 each side of the directive is one statement. */
+    const size_t close = loop->body_end - 1;
+    if (token_is(tokens, plan->scan_at + 1, "[") &&
+        source_statement_end(tokens, plan->scan_at) == close)
+        return;
+    edit_add(patches, arena, tokens->items[plan->scan_at].begin, 0, "{ ");
+    edit_add(patches, arena, tokens->items[close].begin, 0, "} ");
 }
 
 char *edit_simd(const char *text, const struct task *task, unsigned parts, struct arena *arena,

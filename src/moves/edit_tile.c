@@ -96,7 +96,42 @@ static bool check_nest(const struct tokens *tokens, const struct site *site, con
     return true;
 }
 
-/* Nothing that the finish of one turn writes is used by the sum of a later one. */
+/* The sum [begin, end) may read the buffer of the array that is written. */
+static bool may_read(const struct tokens *tokens, const struct definition *d, size_t begin,
+                     size_t end, size_t array)
+{
+    const size_t buffer = source_buffer_of(tokens, d, array);
+    if (buffer == TOKEN_NONE)
+        return true;
+    for (size_t i = begin; i < end; i++) {
+        if (!token_is_identifier(tokens, i))
+            continue;
+        const size_t other = source_buffer_of(tokens, d, i);
+        if (other == buffer || (other == TOKEN_NONE && token_is(tokens, i + 1, "[")))
+            return true;
+    }
+    return false;
+}
+
+/* Why one write of the finish may reach the sum of a later turn; NULL where it cannot. */
+static const char *reaches_later_sum(const struct tokens *tokens, const struct definition *d,
+                                     const struct site *site, const struct write *w)
+{
+    if (w->kind == WRITE_DECLARATION)
+        return NULL;
+    if (w->kind == WRITE_UNKNOWN || token_same(tokens, w->name, site->outer.var))
+        return "the loop writes through an expression";
+    if (w->kind == WRITE_ARRAY)
+        return may_read(tokens, d, site->init, site->finish, w->name)
+                   ? "a sum may read what the one before it wrote"
+                   : NULL;
+    const struct loop *o = &site->outer;
+    const bool is_used = token_count_uses(tokens, w->name, site->init, site->finish) > 0 ||
+                         token_count_uses(tokens, w->name, o->from, o->bound_end) > 0;
+    return is_used && !token_same(tokens, w->name, site->acc) ? "a sum depends on the one before it"
+                                                              : NULL;
+}
+
 static bool check_finish(const struct tokens *tokens, const struct definition *d,
                          const struct site *site, const char **refusal)
 {
@@ -105,27 +140,9 @@ static bool check_finish(const struct tokens *tokens, const struct definition *d
     if (!source_list_writes(tokens, site->finish, site->finish_end, writes, &count))
         return refuse(refusal, "the loop is too long");
     for (size_t i = 0; i < count; i++) {
-        const struct write *w = &writes[i];
-        if (w->kind == WRITE_DECLARATION ||
-            (w->kind == WRITE_SCALAR && token_same(tokens, w->name, site->acc)))
-            continue;
-        if (w->kind == WRITE_UNKNOWN || token_same(tokens, w->name, site->outer.var))
-            return refuse(refusal, "the loop writes through an expression");
-        if (w->kind == WRITE_SCALAR &&
-            (token_count_uses(tokens, w->name, site->init, site->finish) > 0 ||
-             token_count_uses(tokens, w->name, site->outer.from, site->outer.bound_end) > 0))
-            return refuse(refusal, "a sum depends on the one before it");
-        if (w->kind != WRITE_ARRAY)
-            continue;
-        const size_t buffer = source_buffer_of(tokens, d, w->name);
-        for (size_t j = site->init; j < site->finish; j++) {
-            if (!token_is_identifier(tokens, j))
-                continue;
-            const size_t other = source_buffer_of(tokens, d, j);
-            if ((other != TOKEN_NONE && (other == buffer || buffer == TOKEN_NONE)) ||
-                (other == TOKEN_NONE && token_is(tokens, j + 1, "[")))
-                return refuse(refusal, "a sum may read what the one before it wrote");
-        }
+        const char *why = reaches_later_sum(tokens, d, site, &writes[i]);
+        if (why)
+            return refuse(refusal, why);
     }
     return true;
 }

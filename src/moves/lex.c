@@ -14,28 +14,34 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+/* Past the comment at `at`; `at` itself where there is none; NULL where it does not close. */
+static const char *skip_comment(const char *at)
+{
+    if (at[0] == '/' && at[1] == '*') {
+        const char *close = strstr(at + 2, "*/");
+        return close ? close + 2 : NULL;
+    }
+    if (at[0] == '/' && at[1] == '/')
+        while (*at && *at != '\n')
+            at += at[0] == '\\' && at[1] ? 2 : 1;
+    return at;
+}
+
 /* Past white space and comments; NULL where a comment does not close. `line_start` is set when a
  * newline was passed. */
 static const char *skip_space(const char *at, bool *line_start)
 {
     for (;;) {
-        if (*at == '\n')
-            *line_start = true;
-        if (isspace((unsigned char)*at)) {
-            at++;
-        } else if (at[0] == '\\' && at[1] == '\n') {
+        while (isspace((unsigned char)*at))
+            *line_start |= *at++ == '\n';
+        if (at[0] == '\\' && at[1] == '\n') {
             at += 2;
-        } else if (at[0] == '/' && at[1] == '/') {
-            while (*at && *at != '\n')
-                at += at[0] == '\\' && at[1] ? 2 : 1;
-        } else if (at[0] == '/' && at[1] == '*') {
-            at = strstr(at + 2, "*/");
-            if (!at)
-                return NULL;
-            at += 2;
-        } else {
-            return at;
+            continue;
         }
+        const char *after = skip_comment(at);
+        if (!after || after == at)
+            return after;
+        at = after;
     }
 }
 

@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct search_policy *const policies[] = {
+enum { POLICY_COUNT = 3 };
+
+static const struct search_policy *const policies[POLICY_COUNT] = {
     &search_policy_mcts,
     &search_policy_greedy,
     &search_policy_random,
 };
-enum { POLICY_COUNT = sizeof policies / sizeof *policies };
 
 static const struct search_policy *find_policy(const char *name)
 {

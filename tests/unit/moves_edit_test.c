@@ -114,6 +114,11 @@ static void edit_simd__reductions__are_marked(void **state)
          BODY("    real s = 0;\n    #pragma omp simd reduction(inscan, +:s)\n" FOR
               " {\n        s += x[i];\n        #pragma omp scan inclusive(s)\n        y[i] = s;\n  "
               "  }\n")},
+        {BODY("    real s = 0;\n" FOR " {\n        s += x[i];\n        const real t = s + 1;\n"
+              "        y[i] = t;\n    }\n"),
+         BODY("    real s = 0;\n    #pragma omp simd reduction(inscan, +:s)\n" FOR
+              " {\n        s += x[i];\n        #pragma omp scan inclusive(s)\n        { const real "
+              "t = s + 1;\n        y[i] = t;\n    } }\n")},
     };
     check_cases(cases, COUNT(cases), "simd=map,reduce,extremum,scan");
 }
