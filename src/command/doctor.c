@@ -47,7 +47,7 @@ static void check_compilers(struct finding_list *list, const struct target_featu
             "apt-get install clang-19");
     if (!polly)
         say(list, "less", "no clang with Polly: its loop tiling is out of reach",
-            "apt-get install libpolly-19-dev");
+            "apt-get install clang-19");
 }
 
 static void check_sandbox(struct finding_list *list, const struct target *target,

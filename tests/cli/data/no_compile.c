@@ -1,9 +1,5 @@
-#include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 void softmax(const float *x, float *y, int64_t rows, int64_t cols)
 {
-    y[0] = x[0] + undeclared(rows, cols);
-}
+    y[0] = x[0] + undeclared + (float)(rows + cols) }
