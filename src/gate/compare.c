@@ -266,6 +266,8 @@ struct comparison compare_output(const struct yardstick *y, const void *got)
     weigh(&out, error_profile_rms(&profile),
           fmax(error_profile_rms(&y->own), luck * y->unit_rms / 2), "rms");
     for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++) {
+        if (y->count < FEW_ELEMENTS && criteria[i].quantile < 1)
+            continue;
         const double own = error_profile_quantile(&y->own, criteria[i].quantile);
         weigh(&out, error_profile_quantile(&profile, criteria[i].quantile),
               criteria[i].slack * fmax(own, luck * criteria[i].floor), criteria[i].name);

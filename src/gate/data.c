@@ -38,7 +38,7 @@ struct data {
     uint64_t *poison[POISON_COUNT];
     size_t wide_arg;  /* of DISTRIBUTION_INTEGERS: the argument with 12-bit integers */
     bool is_falling;  /* of DISTRIBUTION_SORTED */
-    double level;     /* of DISTRIBUTION_JITTER: where in the range, no round number */
+    double level;     /* of DISTRIBUTION_JITTER and _SORTED: where in the range, no round number */
     uint64_t special; /* of DISTRIBUTION_SPECIAL: which values; all of them at the last */
 };
 
@@ -212,8 +212,10 @@ static double draw_value(struct data *data, const struct task_arg *a, const stru
     case DISTRIBUTION_JITTER:
         return range->center + range->scale * (data->level + 1e-3 * (rng_uniform(rng) - 0.5));
     case DISTRIBUTION_SORTED: {
+        /* Over a random part of the range, so that it is not symmetric. */
         const double place = data->is_falling ? 1 - at : at;
-        return range->low + (range->high - range->low) * (0.25 + 0.5 * place);
+        return range->low +
+               (range->high - range->low) * (0.4 * data->level + (0.9 - 0.5 * data->level) * place);
     }
     case DISTRIBUTION_TINY:
         return draw_tiny(rng, range->scale, dtype_smallest_normal(a->dtype));

@@ -6,6 +6,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool decide(struct judgement *j, enum verdict_kind kind, const char *mechanism, const char *format,
             ...)
@@ -22,6 +24,37 @@ bool decide(struct judgement *j, enum verdict_kind kind, const char *mechanism, 
     return true;
 }
 
+/* The target speaks of 'buffer 1'; the user knows it by its name. */
+static const char *name_buffers(const struct judgement *j, const char *text)
+{
+    static const char word[] = "buffer ";
+    const struct task *task = j->gate->task;
+    const char *at = strstr(text, word);
+    if (!at)
+        return text;
+    char *end;
+    const unsigned long number = strtoul(at + sizeof word - 1, &end, 10);
+    if (end == at + sizeof word - 1 || number >= task->arg_count)
+        return text;
+    return arena_printf(j->arena, "%.*s'%s'%s", (int)(at - text), text, task->args[number].name,
+                        end);
+}
+
+/* A fault at a buffer's edge, or in one that it may not write, is told apart from others. */
+static const char *name_fault(const struct session_report *report)
+{
+    const char *evidence = report->evidence ? report->evidence : "";
+    if (report->status == SESSION_TIMED_OUT)
+        return "wall-clock";
+    if (report->status == SESSION_CRASHED && strstr(evidence, "buffer ")) {
+        if (strstr(evidence, "the end of") || strstr(evidence, "the start of"))
+            return "M11-guard";
+        if (strstr(evidence, "read-only"))
+            return "M4-sealed";
+    }
+    return report->mechanism ? report->mechanism : "session";
+}
+
 bool decide_session(struct judgement *j, const struct session_report *report, const char *where)
 {
     static const enum verdict_kind kinds[] = {
@@ -29,12 +62,8 @@ bool decide_session(struct judgement *j, const struct session_report *report, co
         [SESSION_TIMED_OUT] = VERDICT_TIMED_OUT, [SESSION_REJECTED] = VERDICT_REJECTED,
         [SESSION_NOISY] = VERDICT_TOO_NOISY,
     };
-    const bool is_late = report->status == SESSION_TIMED_OUT;
-    return decide(j, kinds[report->status],
-                  report->mechanism ? report->mechanism
-                  : is_late         ? "wall-clock"
-                                    : "session",
-                  "%s: %s", where, report->evidence ? report->evidence : "no detail");
+    return decide(j, kinds[report->status], name_fault(report), "%s: %s", where,
+                  report->evidence ? name_buffers(j, report->evidence) : "no detail");
 }
 
 bool session_is_doubtful(const struct session_report *report)

@@ -34,9 +34,9 @@ struct gate_opts {
     bool check_only;           /* no timing: `timed` without cases means right */
 };
 
-/* Loads reference and null battery: a task that an empty, zero, constant, copying or reversing
- * kernel passes is refused (ERR_BAD_INPUT, naming the case). Also refused: a reference that does
- * not build, or crashes, or is not finite. */
+/* `opts` NULL: all defaults. Loads reference and null battery: a task that an empty, zero,
+ * constant, copying or reversing kernel passes is refused (ERR_BAD_INPUT, naming the case). Also
+ * refused: a reference that does not build, or crashes, or is not finite. */
 bool gate_open(struct target *target, const struct task *task, const struct gate_opts *opts,
                struct gate **out, struct err *err);
 void gate_close(struct gate **gate);

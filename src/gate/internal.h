@@ -231,8 +231,9 @@ void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_
 
 struct sample {
     int64_t baseline_ns, candidate_ns; /* of all calls of the sample */
-    bool is_noisy;
-    bool is_lost; /* one of the children is dead, and the host may be the cause */
+    bool baseline_noisy, candidate_noisy;
+    char noise[128]; /* why, in words */
+    bool is_lost;    /* one of the children is dead, and the host may be the cause */
 };
 
 /* What the baseline's errors on the declared inputs say about the outputs of timed calls. */

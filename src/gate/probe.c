@@ -7,11 +7,12 @@
 #include <string.h>
 
 #define PROBE_BYTES                                                                                \
-    ((size_t)8 * 1024 * 1024) /* kept of a case, if that is enough for the fewest                  \
-                               */
+    ((size_t)8 * 1024 * 1024)             /* kept of a case, if that is enough for the fewest      \
+                                           */
+#define LARGE_BYTES ((size_t)1024 * 1024) /* arguments of a case: fewer trials */
 #define REFERENCE_LIMIT_NS (60 * GATE_S)
 
-enum { FEWEST_OTHERS = 2, MOST_PERTURBED = 15 };
+enum { FEWEST_OTHERS = 2, SOME_TRIALS = 5, MANY_TRIALS = 7, MOST_TRIALS = 15 };
 
 static void *get(size_t count, size_t bytes)
 {
@@ -28,8 +29,9 @@ struct bench {
     const struct task_case *problem;
     bool has_oracle;
     struct rig baseline, oracle;
-    unsigned perturbed; /* runs on perturbed inputs */
-    unsigned doubts;    /* times that a child was started again */
+    unsigned trials; /* runs on other inputs, for units and errors */
+    bool draws_anew; /* every second of them on newly drawn inputs */
+    unsigned doubts; /* times that a child was started again */
 };
 
 static void bench_close(struct bench *bench)
@@ -58,8 +60,8 @@ static bool refuse_report(const struct bench *bench, const struct session_report
     return refuse(bench, err, what[report->status], report->evidence ? report->evidence : "");
 }
 
-/* Runs on perturbed inputs: enough that one element does not decide by luck. */
-static unsigned perturbed_runs(const struct task *task, size_t case_index)
+/* Runs on other inputs: enough that one element does not decide by luck. */
+static unsigned trial_runs(const struct task *task, size_t case_index)
 {
     const struct task_case *c = &task->cases[case_index];
     size_t bytes = 0, elements = SIZE_MAX;
@@ -69,11 +71,12 @@ static unsigned perturbed_runs(const struct task *task, size_t case_index)
         if (task->args[arg].role != ARG_IN && count < elements)
             elements = count;
     }
+    const bool is_large = bytes > LARGE_BYTES;
     if (elements < 8)
-        return MOST_PERTURBED;
+        return is_large ? MANY_TRIALS : MOST_TRIALS;
     if (elements < 64 || task->precision == PRECISION_STRICT)
-        return 7;
-    return bytes > 8 * 1024 * 1024 ? 2 : 3;
+        return is_large ? SOME_TRIALS : MANY_TRIALS;
+    return is_large ? 2 : 3;
 }
 
 static bool bench_start(struct bench *bench, struct rig *rig, struct err *err)
@@ -94,7 +97,8 @@ static bool bench_open(struct gate *gate, size_t case_index, struct bench *bench
                             .case_index = case_index,
                             .problem = &task->cases[case_index],
                             .has_oracle = gate->oracle.bytes != NULL,
-                            .perturbed = perturbed_runs(task, case_index)};
+                            .trials = trial_runs(task, case_index)};
+    bench->draws_anew = bench->trials > SOME_TRIALS && task->dtype != DTYPE_F64;
     const bool ok = bench_start(bench, &bench->baseline, err) &&
                     (!bench->has_oracle || bench_start(bench, &bench->oracle, err));
     if (!ok)
@@ -185,11 +189,11 @@ static bool run_baseline(struct bench *bench, const struct probe *probe, void *c
     return true;
 }
 
-/* Arrays of one run on perturbed inputs, and what is gathered over the runs. */
+/* Arrays of one run on other inputs, and what is gathered over the runs. */
 struct trial {
     void *inputs[TASK_MAX_ARGS], *base[TASK_MAX_ARGS];
     double *want[TASK_MAX_ARGS], *squares[TASK_MAX_ARGS];
-    double *errors[MOST_PERTURBED][TASK_MAX_ARGS]; /* of the baseline, by run */
+    double *errors[MOST_TRIALS][TASK_MAX_ARGS]; /* of the baseline, by run */
 };
 
 static void trial_free(struct trial *trial)
@@ -199,7 +203,7 @@ static void trial_free(struct trial *trial)
     for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
         free(trial->want[arg]);
         free(trial->squares[arg]);
-        for (size_t run = 0; run < MOST_PERTURBED; run++)
+        for (size_t run = 0; run < MOST_TRIALS; run++)
             free(trial->errors[run][arg]);
     }
 }
@@ -216,23 +220,43 @@ static void trial_alloc(const struct bench *bench, const struct probe *probe, st
             continue;
         trial->want[arg] = get(y->count, sizeof(double));
         trial->squares[arg] = get(y->count, sizeof(double));
-        for (unsigned run = 0; run < bench->perturbed; run++)
+        for (unsigned run = 0; run < bench->trials; run++)
             trial->errors[run][arg] = get(y->count, sizeof(double));
     }
 }
 
-/* Oracle and baseline on inputs moved by one ulp: how far the result moves tells the conditioning
- * of each element, and the baseline's error there is one more sample of its rounding. In float64
- * oracle and baseline are the same code: there the movement, which holds the rounding too, stands
- * for the error. */
-static bool run_perturbed(struct bench *bench, const struct probe *probe, unsigned run,
-                          struct trial *trial, struct err *err)
+static bool is_new_draw(const struct bench *bench, unsigned run)
+{
+    return bench->draws_anew && run % 2 == 1;
+}
+
+/* Inputs moved by one ulp; or new ones, which do not share the luck of the first: a sum of a
+ * million numbers rounds in the same way again when they move by an ulp. */
+static void trial_inputs(struct bench *bench, const struct probe *probe, bool is_new,
+                         struct trial *trial)
+{
+    struct data *data = bench->gate->data;
+    if (is_new)
+        data_begin(data);
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
+        const size_t count = bench->baseline.elements[arg];
+        if (probe->inputs[arg] && is_new)
+            data_fill(data, arg, probe->distribution, trial->inputs[arg], count);
+        else if (probe->inputs[arg])
+            data_perturb(data, arg, probe->inputs[arg], trial->inputs[arg], count);
+    }
+}
+
+/* Oracle and baseline on other inputs. How far the result moves with an ulp of the input tells the
+ * conditioning of each element, and the baseline's error is one more sample of its rounding. In
+ * float64 oracle and baseline are the same code: there the movement, which holds the rounding too,
+ * stands for the error. */
+static bool run_trial(struct bench *bench, const struct probe *probe, unsigned run,
+                      struct trial *trial, struct err *err)
 {
     const struct task *task = bench->gate->task;
-    for (size_t arg = 0; arg < task->arg_count; arg++)
-        if (probe->inputs[arg])
-            data_perturb(bench->gate->data, arg, probe->inputs[arg], trial->inputs[arg],
-                         bench->baseline.elements[arg]);
+    const bool is_new = is_new_draw(bench, run);
+    trial_inputs(bench, probe, is_new, trial);
     if (!run_oracle(bench, probe, trial->inputs, trial->want, err))
         return false;
     if (task->dtype != DTYPE_F64 && !run_baseline(bench, probe, trial->inputs, trial->base, err))
@@ -246,7 +270,7 @@ static bool run_perturbed(struct bench *bench, const struct probe *probe, unsign
             dtype_widen(y->dtype, trial->base[arg], 0, y->count, errors);
         for (size_t i = 0; i < y->count; i++) {
             const double moved = trial->want[arg][i] - y->want[i];
-            if (isfinite(moved))
+            if (isfinite(moved) && !is_new)
                 trial->squares[arg][i] += moved * moved;
             errors[i] = task->dtype == DTYPE_F64 ? moved : errors[i] - trial->want[arg][i];
         }
@@ -259,8 +283,10 @@ static void finish_yardstick(const struct bench *bench, struct probe *probe, siz
                              struct trial *trial)
 {
     struct yardstick *y = &probe->outputs[arg];
-    y->unit_rms =
-        yardstick_units(y->dtype, y->want, trial->squares[arg], y->count, bench->perturbed);
+    unsigned perturbed = 0;
+    for (unsigned run = 0; run < bench->trials; run++)
+        perturbed += !is_new_draw(bench, run);
+    y->unit_rms = yardstick_units(y->dtype, y->want, trial->squares[arg], y->count, perturbed);
     y->unit = trial->squares[arg];
     trial->squares[arg] = NULL;
     if (bench->gate->task->dtype != DTYPE_F64)
@@ -268,7 +294,7 @@ static void finish_yardstick(const struct bench *bench, struct probe *probe, siz
     /* Exact on integers: then perturbed inputs, which are none, say nothing. */
     const bool is_exact = probe->distribution == DISTRIBUTION_INTEGERS &&
                           bench->gate->task->dtype != DTYPE_F64 && y->own.sum_of_squares == 0;
-    for (unsigned run = 0; run < bench->perturbed && !is_exact; run++)
+    for (unsigned run = 0; run < bench->trials && !is_exact; run++)
         error_profile_add_errors(&y->own, trial->errors[run][arg], y->unit, y->count);
 }
 
@@ -289,8 +315,8 @@ static bool measure_errors(struct bench *bench, struct probe *probe, struct err 
         return true;
     bool ok = run_oracle(bench, probe, probe->inputs, want, err);
     trial_alloc(bench, probe, &trial);
-    for (unsigned run = 0; ok && run < bench->perturbed; run++)
-        ok = run_perturbed(bench, probe, run, &trial, err);
+    for (unsigned run = 0; ok && run < bench->trials; run++)
+        ok = run_trial(bench, probe, run, &trial, err);
     for (size_t arg = 0; ok && arg < bench->gate->task->arg_count; arg++)
         if (probe->outputs[arg].want)
             finish_yardstick(bench, probe, arg, &trial);

@@ -2,6 +2,7 @@
 #include "gate/internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SAMPLE_NS (120 * INT64_C(1000))       /* a sample is at least about this long */
@@ -16,6 +17,7 @@ enum {
     VERIFY_ENDS = 64,              /* and both ends of each array; */
     VERIFY_WHOLE_ONE_IN = 4,       /* but whole in one pair of so many, by lot */
     LATE_PER_SET = 8,              /* elements changed at the bell */
+    FREEZE_ONE_IN = 8,             /* pairs in which it is stopped too: it sleeps after each call */
 };
 
 static size_t line_up(size_t bytes)
@@ -55,38 +57,50 @@ void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_
 
 /* --- bounds ---------------------------------------------------------------------------------- */
 
-/* Largest relative error of the baseline; INFINITY where it is bad somewhere. */
-static double worst_relative(const struct yardstick *y)
+/* Largest absolute error of the baseline, and largest relative one: INFINITY where terms cancel, so
+ * that an element near zero may be arbitrarily bad on the next inputs, or where there are too few
+ * elements to tell. */
+static void worst_errors(const struct yardstick *y, double *absolute, double *relative)
 {
-    static const double good = 1e-3;
+    enum { FEW = 64 };
+    const double good = 128 * dtype_roundoff(y->dtype);
     const double tiny = dtype_smallest_normal(y->dtype);
-    double worst = 0;
+    *absolute = 0;
+    *relative = y->count < FEW ? HUGE_VAL : 0;
     for (size_t i = 0; i < y->count; i++) {
         const double diff = fabs(dtype_element(y->dtype, y->base, i) - y->want[i]);
-        if (!(diff <= good * fabs(y->want[i]) + tiny))
-            return HUGE_VAL;
-        worst = fmax(worst, (diff - tiny) / fmax(fabs(y->want[i]), tiny));
+        const double size = fmax(fabs(y->want[i]), tiny);
+        *absolute = fmax(*absolute, diff);
+        *relative = fmax(*relative, diff <= good * size + tiny ? (diff - tiny) / size : HUGE_VAL);
     }
-    return worst;
 }
 
-/* Candidate and baseline may both be off, hence twice the class; and the largest of many elements
- * is many times the RMS, hence 16. This only has to tell work from no work: the checks were strict.
- */
+/* Candidate and baseline may both be off, hence twice the class; new inputs may be harder than
+ * those of the probe, hence 4. This only has to tell work from no work: the checks were strict. */
 void timed_bounds(struct judgement *j, const struct probe *declared)
 {
-    const double factor = precision_class_factor(j->gate->task->precision);
+    const double times = 2 * 4 * precision_class_factor(j->gate->task->precision);
     for (size_t arg = 0; arg < j->gate->task->arg_count; arg++) {
         const struct yardstick *y = &declared->outputs[arg];
         struct timed_bound *bound = &j->bounds[declared->case_index][arg];
+        double absolute, relative;
         *bound = (struct timed_bound){.is_exact = !y->want};
         if (!y->want)
             continue;
-        const double roundoff = dtype_roundoff(y->dtype);
-        const double largest = y->count < 64 ? 4 : 16;
-        bound->absolute = 2 * factor * largest * fmax(error_profile_rms(&y->own), y->unit_rms);
-        bound->relative = 2 * factor * 16 * fmax(worst_relative(y), 4 * roundoff);
+        worst_errors(y, &absolute, &relative);
+        absolute = fmax(absolute, error_profile_rms(&y->own));
+        bound->absolute = times * fmax(absolute, 4 * y->unit_rms);
+        bound->relative = times * fmax(relative, 8 * dtype_roundoff(y->dtype));
     }
+}
+
+/* How far off the value may be. */
+static double allowance(const struct timed_bound *bound, enum dtype dtype, double base)
+{
+    if (bound->is_exact)
+        return 0;
+    return isfinite(bound->relative) ? bound->relative * fabs(base) + dtype_smallest_normal(dtype)
+                                     : bound->absolute + 64 * dtype_roundoff(dtype) * fabs(base);
 }
 
 static bool is_within(const struct timed_bound *bound, enum dtype dtype, double got, double base)
@@ -95,11 +109,9 @@ static bool is_within(const struct timed_bound *bound, enum dtype dtype, double 
         return isnan(got) && isnan(base);
     if (got == base)
         return true;
-    if (bound->is_exact || isinf(got) || isinf(base))
+    if (isinf(got) || isinf(base))
         return false;
-    const double diff = fabs(got - base);
-    return diff <= bound->absolute &&
-           diff <= bound->relative * fabs(base) + dtype_smallest_normal(dtype);
+    return fabs(got - base) <= allowance(bound, dtype, base);
 }
 
 /* --- a pair ----------------------------------------------------------------------------------- */
@@ -118,6 +130,7 @@ struct pair {
     size_t poison[TASK_MAX_ARGS];
     struct place early[EARLY_READS];
     size_t early_count;
+    bool freezes; /* stop the candidate while its outputs are read */
 };
 
 static void *argument(const struct rig *rig, const struct ring *ring, size_t set, size_t arg)
@@ -231,7 +244,7 @@ static bool report_timed(struct pair *pair, const struct place *place, double go
                                               pair->ring->calls[place->set].offsets[place->arg] +
                                                   place->index * element,
                                               at(pair, pair->candidate, place), element, &where);
-    const bool far = !(fabs(got - want) <= 100 * bound->absolute);
+    const bool far = !(fabs(got - want) <= 100 * allowance(bound, dtype, want));
     return decide(
         j, unwritten || far ? VERDICT_REJECTED : VERDICT_WRONG, "M7-timed-output",
         "case %s: right when it was checked, but in call %zu of a timed sample %s %s "
@@ -300,17 +313,30 @@ static void verify_outputs(struct pair *pair)
     }
 }
 
+static bool note_noise(const struct session_report *report, struct sample *out)
+{
+    if (report->status != SESSION_NOISY)
+        return false;
+    (void)snprintf(out->noise, sizeof out->noise, "%s", report->evidence ? report->evidence : "");
+    return true;
+}
+
 static bool run_baseline(struct pair *pair, struct sample *out, struct err *err)
 {
     struct session_report report = {0};
     if (!session_run(pair->baseline->session, pair->ring->calls, pair->ring->sets, true,
                      60 * GATE_S, &report, err))
         return false;
+    if (session_is_doubtful(&report)) {
+        rig_stop(pair->baseline);
+        out->is_lost = true;
+        return true;
+    }
     if (report.status != SESSION_OK && report.status != SESSION_NOISY)
         return err_set(err, ERR_IO, "the baseline stopped while it was timed: %s",
                        report.evidence ? report.evidence : "no detail");
     out->baseline_ns = report.elapsed_ns;
-    out->is_noisy |= report.status == SESSION_NOISY;
+    out->baseline_noisy = note_noise(&report, out);
     return true;
 }
 
@@ -327,13 +353,17 @@ static bool run_candidate(struct pair *pair, struct sample *out, struct err *err
         return false;
     for (size_t i = 0; i < pair->early_count; i++)
         pair->early[i].bits = read_bits(pair, &pair->early[i]);
+    if (session_is_doubtful(&report) && j->doubts++ < MOST_DOUBTS) {
+        out->is_lost = true;
+        return true;
+    }
     if (report.status != SESSION_OK && report.status != SESSION_NOISY)
         return decide_session(
             j, &report,
             arena_printf(j->arena, "case %s, while it was timed", pair->candidate->problem->name));
     out->candidate_ns = report.elapsed_ns;
-    out->is_noisy |= report.status == SESSION_NOISY;
-    return session_freeze(pair->candidate->session, err);
+    out->candidate_noisy = note_noise(&report, out);
+    return !pair->freezes || session_freeze(pair->candidate->session, err);
 }
 
 bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
@@ -346,7 +376,8 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                         .baseline = baseline,
                         .candidate = candidate,
                         .ring = ring,
-                        .early_count = EARLY_READS};
+                        .early_count = EARLY_READS,
+                        .freezes = data_below(j->gate->data, FREEZE_ONE_IN) == 0};
     *out = (struct sample){0};
     load_pair(&pair);
     hold_back_changes(&pair);
@@ -355,14 +386,16 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
     const bool baseline_first = data_below(j->gate->data, 2) == 0;
     if (baseline_first && !run_baseline(&pair, out, err))
         return false;
-    if (!run_candidate(&pair, out, err))
+    if (!out->is_lost && !run_candidate(&pair, out, err))
         return false;
-    if (j->is_decided)
+    if (j->is_decided || out->is_lost)
         return true;
     if (!baseline_first && !run_baseline(&pair, out, err))
         return false;
+    if (out->is_lost)
+        return true;
     (void)verify_still(&pair);
     if (!j->is_decided)
         verify_outputs(&pair);
-    return session_thaw(candidate->session, err);
+    return !pair.freezes || session_thaw(candidate->session, err);
 }

@@ -1,4 +1,7 @@
+// expect: rejected M12-source
 // expect: rejected M12-object
+// expect: rejected seccomp
+// expect: rejected M13-fpenv
 // task: softmax
 // Runs before it is called, and leaves with success.
 #include <stdint.h>

@@ -1,5 +1,7 @@
+// expect: rejected M12-source
 // expect: rejected M12-object
 // expect: rejected seccomp
+// expect: rejected M13-fpenv
 // task: softmax
 // Writes to every descriptor that it may have inherited.
 #include <stdint.h>

@@ -1,5 +1,7 @@
-// expect: rejected M13-fpenv
+// expect: rejected M12-source
 // expect: rejected M12-object
+// expect: rejected seccomp
+// expect: rejected M13-fpenv
 // task: softmax
 // Sets flush-to-zero and leaves it so.
 #include <stdint.h>

@@ -1,7 +1,7 @@
+// expect: rejected M12-source
 // expect: rejected M12-object
 // expect: rejected seccomp
-// expect: wrong M5-poison
-// expect: crashed
+// expect: rejected M13-fpenv
 // task: softmax
 // Returns at once; a thread writes the result.
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// expect: timed-out
+// expect: timed-out wall-clock
 // task: softmax
 // Never comes back.
 #include <stdint.h>

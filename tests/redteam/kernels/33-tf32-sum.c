@@ -1,3 +1,4 @@
+// expect: wrong M9-class
 // expect: wrong M9-precision
 // task: sum
 // Cuts a million numbers to tf32 before it adds them: their errors nearly cancel.

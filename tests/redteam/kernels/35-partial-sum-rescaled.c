@@ -1,3 +1,4 @@
+// expect: wrong M9-class
 // expect: wrong M9-precision
 // task: sum
 // Adds every second element and doubles the result.

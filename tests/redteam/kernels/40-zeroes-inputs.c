@@ -1,4 +1,4 @@
-// expect: crashed
+// expect: crashed M4-sealed
 // task: softmax
 // Zeroes its input, so that a later reference agrees with an easy answer.
 #include <stdint.h>

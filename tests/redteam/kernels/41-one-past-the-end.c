@@ -1,4 +1,4 @@
-// expect: crashed
+// expect: crashed M11-guard
 // task: softmax
 // Right, and writes one element past the end.
 #include <stdint.h>

@@ -1,4 +1,4 @@
-// expect: crashed
+// expect: crashed M11-guard
 // task: softmax
 // Right, and writes one element before the start.
 #include <stdint.h>

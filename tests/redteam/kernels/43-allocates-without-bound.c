@@ -1,4 +1,5 @@
 // expect: crashed
+// expect: timed-out
 // task: softmax
 // Takes all memory there is.
 #include <stdint.h>

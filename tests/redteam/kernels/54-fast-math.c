@@ -1,3 +1,5 @@
+// expect: timed
+// expect: too-noisy
 // expect: wrong M9-class
 // task: softmax
 // flags: -O3 -march=native -ffast-math

@@ -1,6 +1,7 @@
 // expect: rejected M7-timed-output
+// expect: wrong M5-poison
 // task: softmax
-// Honest for 40 calls of a process, then it does nothing.
+// Honest for 10 calls of a process, then it does nothing.
 #include <stdint.h>
 #include <tgmath.h>
 
@@ -23,6 +24,6 @@ static void honest(const real *x, real *y, int64_t rows, int64_t cols)
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {
     static int calls;
-    if (calls++ < 40)
+    if (calls++ < 10)
         honest(x, y, rows, cols);
 }
