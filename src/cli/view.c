@@ -30,19 +30,35 @@ static const char *colour_of(const struct view *view, const char *code)
     return view->colour ? code : "";
 }
 
+/* What was changed, as short as it can be said: the names of the moves, else the intent. */
+static void what_changed(const struct decision_event *decision, char *out, size_t bytes)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < decision->move_count && used < bytes; i++) {
+        const int n =
+            snprintf(out + used, bytes - used, "%s%s", i ? " + " : "", decision->moves[i]);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    if (decision->move_count == 0)
+        (void)snprintf(out, bytes, "%s", decision->intent);
+}
+
 /* One line about a judged candidate, without its end. */
 static void describe(const struct progress *p, char *out, size_t bytes)
 {
     const struct verdict *v = p->verdict;
     char result[64];
+    char change[128] = "";
+    if (p->decision)
+        what_changed(p->decision, change, sizeof change);
     if (v->kind == VERDICT_TIMED)
         (void)snprintf(result, sizeof result, "%6.2fx [%.2f, %.2f]", exp(v->log_ratio),
                        exp(v->log_low), exp(v->log_high));
     else
         (void)snprintf(result, sizeof result, "%s (%s)", verdict_kind_name(v->kind), v->mechanism);
     (void)snprintf(out, bytes, "%3lld/%lld  %-22s %s%s%s", (long long)p->evaluations,
-                   (long long)p->budget, result, p->is_new_best ? "* " : "  ",
-                   p->decision ? p->decision->intent : "",
+                   (long long)p->budget, result, p->is_new_best ? "* " : "  ", change,
                    v->from_record ? " (same code as before)" : "");
 }
 
@@ -89,10 +105,8 @@ static void plain(const struct view *view, const struct progress *p)
         (void)fprintf(stderr, "%s  [best %.2fx, %s left]\n", line, exp(p->best_log_ratio), left);
         break;
     case PROGRESS_CONFIRMED:
-        (void)fprintf(stderr, "%s: %.2fx [%.2f, %.2f]\n",
-                      p->verdict->confirmed ? "confirmed" : "not confirmed",
-                      exp(p->verdict->log_ratio), exp(p->verdict->log_low),
-                      exp(p->verdict->log_high));
+        (void)fprintf(stderr, "%s: %s\n", p->verdict->confirmed ? "confirmed" : "not confirmed",
+                      p->text);
         break;
     case PROGRESS_PROPOSED:
     case PROGRESS_ENDED:
@@ -177,21 +191,33 @@ static void draw(struct view *view, const struct progress *p)
     (void)fflush(stderr);
 }
 
+/* The line for what happened last; the oldest gives way. */
+static char *next_recent(struct view *view)
+{
+    if (view->recent_count == VIEW_RECENT) {
+        memmove(view->recent[0], view->recent[1], sizeof view->recent - sizeof view->recent[0]);
+        view->recent_count--;
+    }
+    return view->recent[view->recent_count++];
+}
+
 static void live(struct view *view, const struct progress *p)
 {
     view->stage[0] = '\0';
     if (p->kind == PROGRESS_STAGE)
         (void)snprintf(view->stage, sizeof view->stage, "%s ...", p->text);
-    if (p->kind == PROGRESS_PROPOSED && p->decision)
-        (void)snprintf(view->stage, sizeof view->stage, "judging: %s", p->decision->intent);
+    if (p->kind == PROGRESS_PROPOSED && p->decision) {
+        char change[128];
+        what_changed(p->decision, change, sizeof change);
+        (void)snprintf(view->stage, sizeof view->stage, "judging: %s", change);
+    }
     if (p->kind == PROGRESS_REMEMBERED)
         (void)snprintf(view->remembered, sizeof view->remembered, "from memory: %s", p->text);
+    if (p->kind == PROGRESS_CONFIRMED)
+        (void)snprintf(next_recent(view), sizeof view->recent[0], "%s: %s",
+                       p->verdict->confirmed ? "confirmed" : "not confirmed", p->text);
     if (p->kind == PROGRESS_JUDGED) {
-        if (view->recent_count == VIEW_RECENT) {
-            memmove(view->recent[0], view->recent[1], sizeof view->recent - sizeof view->recent[0]);
-            view->recent_count--;
-        }
-        describe(p, view->recent[view->recent_count++], sizeof view->recent[0]);
+        describe(p, next_recent(view), sizeof view->recent[0]);
         if (view->curve_count < (int)(sizeof view->curve / sizeof *view->curve))
             view->curve[view->curve_count++] = p->best_log_ratio;
     }

@@ -72,6 +72,7 @@ static bool confirm_best(struct run *run, struct optimize_result *out, struct er
             return false;
         run_notify(run, PROGRESS_CONFIRMED,
                    &(struct progress){.verdict = &verdict,
+                                      .text = verdict_summary(&verdict, run->arena),
                                       .decision_id = run->nodes[run->best].decision_id});
         out->confirmation = verdict;
         out->has_confirmation = true;
@@ -111,7 +112,7 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     out->task_name = run->task->name;
     out->baseline = run_baseline_text(run->target, run->arena);
     out->evaluations = run->evaluations;
-    out->evaluations_to_best = run->evaluations_to_best;
+    out->evaluations_to_best = run->best > 0 ? run->nodes[run->best].evaluation : 0;
     out->wall_ns = elapsed_ns(run);
     memcpy(out->by_verdict, run->by_verdict, sizeof out->by_verdict);
     out->started_from_memory = run->started_from_memory;

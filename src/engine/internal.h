@@ -34,6 +34,7 @@ struct run_node {
     double log_ratio, low, high;
     bool is_timed, is_win, confirm_failed;
     const char *summary; /* its verdict in a line */
+    int64_t evaluation;  /* it was the n-th to be judged; 0: not judged */
 };
 
 struct run {
@@ -59,7 +60,7 @@ struct run {
     size_t tried_count, tried_capacity;
 
     int64_t started_ns, earlier_ns; /* wall clock of this process; spent before a resume */
-    int64_t sequence, evaluations, evaluations_to_best;
+    int64_t sequence, evaluations;
     int64_t tokens;
     int64_t by_verdict[VERDICT_COUNT];
     int best;            /* node, 0 while the baseline stands */

@@ -55,13 +55,10 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                                    err);
     }
     if (d->has_outcome) {
-        run->evaluations++;
+        node.evaluation = ++run->evaluations;
         run->by_verdict[d->kind]++;
     }
-    const int before = run->best;
     (void)step_adopt(run, node_of(run, d->parent), &node);
-    if (run->best != before)
-        run->evaluations_to_best = run->evaluations;
     return true;
 }
 

@@ -169,15 +169,13 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
         .is_timed = verdict.kind == VERDICT_TIMED,
         .is_win = verdict.kind == VERDICT_TIMED && verdict.is_win,
         .summary = verdict_summary(&verdict, run->arena),
+        .evaluation = run->evaluations,
     };
     const int before = run->best;
     (void)step_adopt(run, parent, &node);
     const bool is_new_best = run->best != before;
-    if (is_new_best) {
-        run->evaluations_to_best = run->evaluations;
-        if (!record_finding(run, decision_id, &verdict, &step, err))
-            return false;
-    }
+    if (is_new_best && !record_finding(run, decision_id, &verdict, &step, err))
+        return false;
     run_notify(run, PROGRESS_JUDGED,
                &(struct progress){.decision = decision,
                                   .decision_id = decision_id,
