@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* Of a case, in the confirmation at the end of a run; `kope check --confirm` takes the gate's
+ * default. */
+#define CONFIRM_BUDGET_NS INT64_C(3000000000)
 enum { DEFAULT_BUDGET = 40, DEFAULT_CONTEXT_TOKENS = 16000 };
 
 void run_notify(struct run *run, enum progress_kind kind, const struct progress *more)
@@ -207,7 +210,8 @@ bool run_open(struct run *run, struct err *err)
     if (!open_proposer(run, err))
         return false;
     run_stage(run, "building baseline and oracle, trying the null kernels");
-    if (!gate_open(run->target, run->task, NULL, &run->gate, err))
+    const struct gate_opts gate_opts = {.confirm_budget_ns = CONFIRM_BUDGET_NS};
+    if (!gate_open(run->target, run->task, &gate_opts, &run->gate, err))
         return err_within(err, "task '%s'", run->task->name);
     return open_search(run, err) && preload_records(run, err);
 }

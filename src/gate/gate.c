@@ -360,6 +360,9 @@ static void conclude(struct judgement *j, bool raced)
         out->held_out_low = held_out.low;
         out->held_out_high = held_out.high;
     }
+    /* A gain that the search's own shapes alone show is not confirmed. */
+    if (j->is_confirmation && out->has_held_out && !(out->held_out_low > 0))
+        out->is_win = false;
     out->confirmed = j->is_confirmation && out->is_win;
     if (raced)
         out->evidence =
@@ -459,11 +462,14 @@ bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct a
                                                               .processes = 3,
                                                               .half_width = 0.005,
                                                           });
+    struct timing_plan confirmation = plan;
+    if (gate->opts.confirm_budget_ns > 0)
+        confirmation.budget_ns = gate->opts.confirm_budget_ns;
     data_close(&gate->data);
     gate->data = data_open(gate->task, os_random_u64()); /* a new secret */
     /* A comment that no earlier build had: targets keep builds of the same source. */
     struct candidate clean = *candidate;
     clean.source = arena_printf(arena, "%s\n/* confirmation %016llx */\n", candidate->source,
                                 (unsigned long long)os_random_u64());
-    return judge(gate, &clean, &plan, true, -HUGE_VAL, arena, out, err);
+    return judge(gate, &clean, &confirmation, true, -HUGE_VAL, arena, out, err);
 }

@@ -27,9 +27,10 @@ struct gate_opts {
     int64_t call_limit_ns;  /* hard wall clock for one call: 2 s, at least 20 x the baseline's */
     int64_t time_budget_ns; /* most time for the paired timing of one case: 1.5 s in search, 10 s in
                                recheck */
-    int64_t max_pairs;      /* per case: 120 in search, 400 in recheck */
-    double half_width;      /* stop when the 95 % interval is within this: 0.02 in search, 0.005 in
-                               recheck */
+    int64_t confirm_budget_ns; /* the same in the recheck alone; 0: time_budget_ns or its default */
+    int64_t max_pairs;         /* per case: 120 in search, 400 in recheck */
+    double half_width; /* stop when the 95 % interval is within this: 0.02 in search, 0.005 in
+                          recheck */
     size_t memory_limit_bytes; /* of the child beyond buffers: 1 GiB */
     bool check_only;           /* no timing: `timed` without cases means right */
 };
