@@ -81,6 +81,16 @@ bool str_is_identifier(const char *text)
     return true;
 }
 
+void str_make_printable(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
+        if ((*at < 0x20 && *at != '\n' && *at != '\t') || *at == 0x7f)
+            *at = '?';
+        if (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+            at[0] = at[1] = '?';
+    }
+}
+
 enum { WORD_MAX = 32 };
 
 size_t str_edit_distance(const char *a, const char *b)

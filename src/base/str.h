@@ -24,6 +24,10 @@ bool str_parse_duration_ns(const char *text, int64_t *out_ns);
  */
 bool str_is_identifier(const char *text);
 
+/* Replaces each control character by '?' in place, newline and tab excepted, and the C1 controls in
+ * their UTF-8 form: so that text from outside cannot steer a terminal. */
+void str_make_printable(char *text);
+
 /* Edit distance (Levenshtein) capped at 32-byte words; for 'did you mean'. */
 size_t str_edit_distance(const char *a, const char *b);
 

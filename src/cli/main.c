@@ -62,9 +62,11 @@ static int print_error(const struct err *err, bool json)
     return err_kind_exit_code(err->kind);
 }
 
-static int print_result(const struct command_result *result, bool json)
+static int print_result(struct command_result *result, bool json)
 {
     const struct buf *out = json ? &result->json : &result->text;
+    if (!json && out->data)
+        str_make_printable(out->data);
     const bool written = fwrite(buf_text(out), 1, out->length, stdout) == out->length &&
                          (!json || fputc('\n', stdout) != EOF) && fflush(stdout) == 0;
     if (!written) {

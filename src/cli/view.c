@@ -42,6 +42,7 @@ static void what_changed(const struct decision_event *decision, char *out, size_
     }
     if (decision->move_count == 0)
         (void)snprintf(out, bytes, "%s", decision->intent);
+    str_make_printable(out);
 }
 
 /* One line about a judged candidate, without its end. */
@@ -86,17 +87,21 @@ static double seconds_left(const struct progress *p)
 
 static void plain(const struct view *view, const struct progress *p)
 {
-    char line[256];
+    char line[512] = "";
     char left[32] = "";
+    if (p->text) {
+        (void)snprintf(line, sizeof line, "%s", p->text);
+        str_make_printable(line);
+    }
     switch (p->kind) {
     case PROGRESS_STAGE:
-        (void)fprintf(stderr, "%s\n", p->text);
+        (void)fprintf(stderr, "%s\n", line);
         break;
     case PROGRESS_STARTED:
         (void)fprintf(stderr, "run %.12s\n", p->run_id);
         break;
     case PROGRESS_REMEMBERED:
-        (void)fprintf(stderr, "starting from memory: %s\n", p->text);
+        (void)fprintf(stderr, "starting from memory: %s\n", line);
         break;
     case PROGRESS_JUDGED:
         describe(p, line, sizeof line);
@@ -106,7 +111,7 @@ static void plain(const struct view *view, const struct progress *p)
         break;
     case PROGRESS_CONFIRMED:
         (void)fprintf(stderr, "%s: %s\n", p->verdict->confirmed ? "confirmed" : "not confirmed",
-                      p->text);
+                      line);
         break;
     case PROGRESS_PROPOSED:
     case PROGRESS_ENDED:
@@ -213,6 +218,7 @@ static void live(struct view *view, const struct progress *p)
     }
     if (p->kind == PROGRESS_REMEMBERED)
         (void)snprintf(view->remembered, sizeof view->remembered, "from memory: %s", p->text);
+    str_make_printable(view->remembered);
     if (p->kind == PROGRESS_CONFIRMED)
         (void)snprintf(next_recent(view), sizeof view->recent[0], "%s: %s",
                        p->verdict->confirmed ? "confirmed" : "not confirmed", p->text);

@@ -20,9 +20,8 @@ static const struct param check_params[] = {
 
 static void write_timings(const struct gate_timings *t, struct arena *arena, struct buf *out)
 {
-    (void)buf_printf(out, "  gate: screen %s, build %s, start %s, check %s, time %s; %s in all\n",
-                     command_time_text(t->screen_ns, arena), command_time_text(t->build_ns, arena),
-                     command_time_text(t->start_ns, arena), command_time_text(t->check_ns, arena),
+    (void)buf_printf(out, "  gate: build %s, check %s, time %s; %s in all\n",
+                     command_time_text(t->build_ns, arena), command_time_text(t->check_ns, arena),
                      command_time_text(t->time_ns, arena), command_time_text(t->total_ns, arena));
 }
 

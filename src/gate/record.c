@@ -10,10 +10,32 @@ struct record {
     struct verdict verdict; /* memory of the gate's arena */
 };
 
-/* A disturbed measurement is no knowledge, and a build that failed has no code. */
-static bool is_lasting(enum verdict_kind kind)
+/*
+ * What is known of the code for good: a time in every case, a wrong result, or a rule broken by the
+ * code itself. A disturbed measurement is no knowledge, a race that ended early says only 'slower
+ * than that best', what the host may have had a part in (a crash for lack of memory, a limit of
+ * time, CPU time that does not agree) is tried again, and a build that failed has no code.
+ */
+static bool is_lasting(const struct gate *gate, const struct verdict *verdict)
 {
-    return kind != VERDICT_TOO_NOISY && kind != VERDICT_BUILD_FAILED && kind != VERDICT_COUNT;
+    size_t searched = 0;
+    for (size_t i = 0; i < gate->task->case_count; i++)
+        searched += !gate->task->cases[i].held_out;
+    switch (verdict->kind) {
+    case VERDICT_TIMED:
+        return verdict->case_count == searched;
+    case VERDICT_WRONG:
+        return true;
+    case VERDICT_REJECTED:
+        return !str_starts_with(verdict->mechanism, "M8");
+    case VERDICT_BUILD_FAILED:
+    case VERDICT_CRASHED:
+    case VERDICT_TIMED_OUT:
+    case VERDICT_TOO_NOISY:
+    case VERDICT_COUNT:
+        break;
+    }
+    return false;
 }
 
 const struct verdict *record_find(const struct gate *gate, const struct hash_id *code_id)
@@ -26,7 +48,7 @@ const struct verdict *record_find(const struct gate *gate, const struct hash_id 
 
 void record_add(struct gate *gate, const struct verdict *verdict)
 {
-    if (!is_lasting(verdict->kind) || verdict->code_id.text[0] == '\0' ||
+    if (!is_lasting(gate, verdict) || verdict->code_id.text[0] == '\0' ||
         record_find(gate, &verdict->code_id))
         return;
     gate->records = vec_reserve_one(gate->records, gate->record_count, &gate->record_capacity,

@@ -1,5 +1,5 @@
 /*
- * task.yaml, from text to a struct task. All keys (`kope new` writes a commented example):
+ * task.yaml, from text to a struct task. All keys (`kope task new` writes a commented example):
  *
  *   name        identifier of the task; the C entry point too, unless `entry` is given
  *   entry       name of the C function
@@ -208,11 +208,11 @@ bool task_load(const char *path, struct arena *arena, const struct task **out, s
     size_t length = 0;
     if (!os_path_exists(path)) {
         (void)err_set(err, ERR_NOT_FOUND, "no task at '%s'", path);
-        return err_hint(err, "give a folder with a task.yaml; 'kope new' writes one");
+        return err_hint(err, "give a folder with a task.yaml; 'kope task new' writes one");
     }
     if (os_path_is_dir(path) && !os_path_exists(os_path_join(arena, path, "task.yaml"))) {
         (void)err_set(err, ERR_NOT_FOUND, "'%s' holds no task.yaml", path);
-        return err_hint(err, "'kope new' writes a folder to start from");
+        return err_hint(err, "'kope task new' writes a folder to start from");
     }
     if (!os_path_real(path, arena, &real_path, err))
         return false;

@@ -1,5 +1,5 @@
 /*
- * The task that `kope new` writes: complete, commented, and working as it is.
+ * The task that `kope task new` writes: complete, commented, and working as it is.
  */
 #include "base/buf.h"
 #include "base/str.h"

@@ -71,8 +71,13 @@ const char **build_read_paths(const struct target *target, struct arena *arena)
     for (size_t i = 0; i < f->compiler_count; i++) {
         char *real = NULL;
         struct err ignored;
-        if (os_path_real(f->compilers[i].path, arena, &real, &ignored))
-            paths[count++] = os_path_dir(arena, os_path_dir(arena, real));
+        const char *home = os_env("HOME");
+        if (!os_path_real(f->compilers[i].path, arena, &real, &ignored))
+            continue;
+        /* PREFIX/bin/gcc reads PREFIX, unless that is the root or holds somebody's home. */
+        const char *prefix = os_path_dir(arena, os_path_dir(arena, real));
+        if (strlen(prefix) > 1 && !(home && str_starts_with(home, prefix)))
+            paths[count++] = prefix;
     }
     return paths;
 }

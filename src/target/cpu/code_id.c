@@ -10,7 +10,8 @@
 
 /*
  * The id of the machine code: for each loaded section in order of name, its name, its bytes with
- * every relocated field zeroed, and for each relocation its place, kind, symbol and addend. Paths,
+ * every relocated field zeroed, and for each relocation its place, kind, symbol and addend; then
+ * where each global symbol lies, since the same bytes under exchanged names are other code. Paths,
  * file names, unwind tables and comments are not in it, so the same code from another file has the
  * same id. Functions are not moved and padding is kept: an equal id means equal code, a different
  * one may still be the same.
@@ -88,6 +89,31 @@ static void collect_section(struct collector *c, size_t index)
     free(bytes);
 }
 
+/* Globals that the object defines, in the order of its table, which the compiler derives from the
+ * source alone. */
+static void collect_symbols(struct collector *c)
+{
+    const struct elf *elf = c->elf;
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const Elf64_Shdr *table = &elf->sections[i];
+        if (table->sh_type != SHT_SYMTAB || table->sh_link >= elf->section_count ||
+            table->sh_offset % 8 != 0)
+            continue;
+        const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)(elf->data + table->sh_offset);
+        const char *names = (const char *)elf->data + elf->sections[table->sh_link].sh_offset;
+        for (size_t n = 0; n < table->sh_size / sizeof *symbols; n++) {
+            const Elf64_Sym *symbol = &symbols[n];
+            if (ELF64_ST_BIND(symbol->st_info) == STB_LOCAL || symbol->st_shndx == SHN_UNDEF ||
+                symbol->st_shndx >= elf->section_count)
+                continue;
+            (void)buf_printf(&c->text, "%s %s %llu %llu\n", names + symbol->st_name,
+                             elf_section_name(elf, &elf->sections[symbol->st_shndx]),
+                             (unsigned long long)symbol->st_value,
+                             (unsigned long long)symbol->st_size);
+        }
+    }
+}
+
 struct hash_id code_id(const void *object, size_t bytes)
 {
     struct elf elf;
@@ -113,6 +139,7 @@ struct hash_id code_id(const void *object, size_t bytes)
         }
         last = next;
     }
+    collect_symbols(&c);
     const struct hash_id id = hash_content(buf_text(&c.text), c.text.length);
     buf_free(&c.text);
     return id;

@@ -199,12 +199,13 @@ static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *rou
     struct cpu_session *s = w->session;
     int64_t asked = 0;
     round->was = watch_status(s);
-    if (s->before_bell && !w->is_calibration)
-        s->before_bell(s->before_bell_ctx);
     enum wait_end end = arm(w, round, &asked);
     if (end != WAIT_SEEN)
         return end;
     const int64_t cpu_before = os_process_cpu_ns(s->pid);
+    /* After it is armed: however often that was tried, none of it saw the final data. */
+    if (s->before_bell && !w->is_calibration)
+        s->before_bell(s->before_bell_ctx);
     w->stage = RUNNER_DONE;
     const int64_t before = os_now_ns();
     w->deadline_ns = before + limit_ns;
