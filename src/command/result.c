@@ -80,6 +80,10 @@ static void write_text(const struct optimize_result *r, const char *path, struct
                              verdict_kind_name((enum verdict_kind)kind));
     }
     (void)buf_printf(out, "; ended by %s\n", r->end_reason);
+    if (2 * r->by_verdict[VERDICT_TOO_NOISY] > r->evaluations)
+        (void)buf_append_str(
+            out, "  most candidates could not be measured: the host was too busy; stop other work "
+                 "and run it again\n");
     if (path)
         (void)buf_printf(out, "  source: %s\n", path);
     (void)buf_printf(out, "  more: kope report %.12s --html report.html\n", r->run_id);
