@@ -29,5 +29,6 @@ struct proposer {
 
 extern const struct proposer_driver proposer_driver_offline;
 extern const struct proposer_driver proposer_driver_llm;
+extern const struct proposer_driver proposer_driver_agent;
 
 #endif

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-static const struct proposer_driver *const drivers[] = {&proposer_driver_offline,
-                                                        &proposer_driver_llm, NULL};
+static const struct proposer_driver *const drivers[] = {
+    &proposer_driver_offline, &proposer_driver_llm, &proposer_driver_agent, NULL};
 
 static const struct proposer_driver *find_driver(const char *name, struct err *err)
 {
@@ -15,7 +15,7 @@ static const struct proposer_driver *find_driver(const char *name, struct err *e
             return drivers[i];
     }
     (void)err_set(err, ERR_UNSUPPORTED, "there is no proposer '%s'", name);
-    (void)err_hint(err, "proposers are: offline, llm");
+    (void)err_hint(err, "proposers are: offline, llm, agent");
     return NULL;
 }
 

@@ -54,11 +54,23 @@ struct proposal {
                             where there is a candidate */
 };
 
+/* A coding agent as proposer. Strings must outlive the proposer. */
+struct agent_opts {
+    const char *command;       /* "claude", "codex", ... or a command of one's own */
+    const char *model;         /* NULL: the agent's own */
+    const char *workspaces;    /* folder in which its folders are kept; NULL: removed after use */
+    const char *const *server; /* command line of KOPE's MCP server, for the agent's configuration;
+                                  NULL: none */
+    int64_t timeout_ns;        /* of one proposal; 0: 10 min */
+    int64_t turns;             /* of the agent, where it takes such a limit; 0: 40 */
+};
+
 struct proposer_opts {
-    const char *kind; /* "offline" (NULL) or "llm" */
+    const char *kind; /* "offline" (NULL), "llm" or "agent" */
     const struct task *task;
-    const struct moves_env *moves; /* offline; must outlive the proposer */
-    const struct llm_opts *llm;    /* llm */
+    const struct moves_env *moves;  /* offline; must outlive the proposer */
+    const struct llm_opts *llm;     /* llm */
+    const struct agent_opts *agent; /* agent */
 };
 
 bool proposer_open(const struct proposer_opts *opts, struct proposer **out, struct err *err);
