@@ -12,8 +12,7 @@ static int64_t elapsed_ns(const struct run *run)
     return os_now_ns() - run->started_ns + run->earlier_ns;
 }
 
-/* Why the run has to end now, or NULL. */
-static const char *limit_reached(const struct run *run)
+const char *run_limit_reached(const struct run *run)
 {
     if (os_interrupted())
         return "interrupted";
@@ -86,8 +85,8 @@ static bool confirm_best(struct run *run, struct optimize_result *out, struct er
     return true;
 }
 
-static bool record_end(struct run *run, const char *reason, const struct optimize_result *result,
-                       struct err *err)
+bool run_record_end(struct run *run, const char *reason, const struct optimize_result *result,
+                    struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
     event_write_run_end(
@@ -132,7 +131,7 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
 
 bool run_loop(struct run *run, struct optimize_result *out, struct err *err)
 {
-    const char *reason = limit_reached(run);
+    const char *reason = run_limit_reached(run);
     while (!reason) {
         if (!step_search(run, &reason, err)) {
             if (err->kind != ERR_INTERRUPTED && err->kind != ERR_BUDGET)
@@ -140,8 +139,13 @@ bool run_loop(struct run *run, struct optimize_result *out, struct err *err)
             reason = err->kind == ERR_BUDGET ? "tokens" : "interrupted";
         }
         if (!reason)
-            reason = limit_reached(run);
+            reason = run_limit_reached(run);
     }
+    return run_end(run, reason, out, err);
+}
+
+bool run_end(struct run *run, const char *reason, struct optimize_result *out, struct err *err)
+{
     /* An interrupted run is left open for `kope resume`; what it found stands in the journal. */
     if (!os_interrupted() && !confirm_best(run, out, err)) {
         if (err->kind != ERR_INTERRUPTED)
@@ -152,7 +156,7 @@ bool run_loop(struct run *run, struct optimize_result *out, struct err *err)
         out->has_win = false;
         run->best = best_standing(run);
     }
-    if (!record_end(run, reason, out, err) || !fill_result(run, reason, out, err))
+    if (!run_record_end(run, reason, out, err) || !fill_result(run, reason, out, err))
         return false;
     run_notify(run, PROGRESS_ENDED, &(struct progress){.text = reason});
     return true;

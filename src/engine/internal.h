@@ -50,6 +50,8 @@ struct run {
     struct moves_env moves;
     const struct move *catalogue;
     size_t catalogue_count;
+    bool is_driven;       /* candidates come from outside (session.c): `proposer` is NULL */
+    const char *contract; /* for the prompt; NULL: that of a model */
     struct proposer *proposer;
     struct search *search;
 
@@ -81,6 +83,8 @@ void run_notify(struct run *run, enum progress_kind kind, const struct progress 
 char *run_baseline_text(const struct target *target, struct arena *arena);
 /* Hardware and toolchain in words, for prompts and reports. */
 char *run_facts_text(const struct target_features *features, struct arena *arena);
+/* Who proposes, as it stands in the journal: "offline", "llm", "mcp". */
+const char *run_proposer_kind(const struct run *run);
 /* Writes task and target events where the memory lacks them. */
 bool run_record_subject(struct run *run, struct err *err);
 
@@ -103,6 +107,10 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
 /* Asks the search for a node and the proposer for a candidate; `*ended` with the reason where
  * nothing is left. */
 bool step_search(struct run *run, const char **end_reason, struct err *err);
+/* The case of a verdict that took longest, in the verdict and in the task; false where there is
+ * none. */
+bool run_slowest_case(const struct task *task, const struct case_result *cases, size_t count,
+                      const struct case_result **out, const struct task_case **out_case);
 /* Adds a node for an outcome and tells the search. */
 int step_adopt(struct run *run, int parent, const struct run_node *node);
 
@@ -118,6 +126,23 @@ bool remember_beliefs(struct run *run, struct arena *arena, const struct move_be
 
 /* The main loop from wherever the run stands, then confirmation and the end. */
 bool run_loop(struct run *run, struct optimize_result *out, struct err *err);
+
+/* Why the run has to end now ("budget", "interrupted", ...), or NULL. */
+const char *run_limit_reached(const struct run *run);
+/* Confirms the best, writes the end, fills the result. */
+bool run_end(struct run *run, const char *reason, struct optimize_result *out, struct err *err);
+bool run_record_end(struct run *run, const char *reason, const struct optimize_result *result,
+                    struct err *err);
+
+/* optimize.c: writes the run's first event. */
+bool run_record_begin(struct run *run, struct err *err);
+
+/* resume.c */
+
+/* Finds a run that may go on, and takes task, limits and seed from its record into `run->opts`. */
+bool resume_find(struct run *run, const char *which, struct graph_run *record, struct err *err);
+/* After run_open: takes in what was decided, and judges what was left. */
+bool resume_adopt(struct run *run, const struct graph_run *record, struct err *err);
 
 /* prompt.c: the context of one step for a model, journalled. */
 bool prompt_build(struct run *run, int node, struct arena *arena, struct context *out,

@@ -2,14 +2,14 @@
 
 #include "os/os.h"
 
-static bool record_run(struct run *run, struct err *err)
+bool run_record_begin(struct run *run, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
     struct hash_id id;
     event_write_run(&(struct run_event){.task_id = run->task->id.text,
                                         .target_id = run->features->id.text,
                                         .task_dir = run->task->dir,
-                                        .proposer = proposer_kind(run->proposer),
+                                        .proposer = run_proposer_kind(run),
                                         .policy = run->opts.policy,
                                         .seed = run->opts.seed,
                                         .budget = run->opts.budget,
@@ -34,7 +34,7 @@ bool engine_optimize(const struct optimize_opts *opts, const struct observer *ob
 {
     struct run run = {.opts = *opts, .observer = observer, .arena = arena};
     struct optimize_result result = {0};
-    bool ok = run_open(&run, err) && run_record_subject(&run, err) && record_run(&run, err);
+    bool ok = run_open(&run, err) && run_record_subject(&run, err) && run_record_begin(&run, err);
     if (ok && !remember_start(&run, err))
         ok = err->kind == ERR_INTERRUPTED;
     ok = ok && run_loop(&run, &result, err);

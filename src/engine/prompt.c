@@ -91,6 +91,8 @@ bool prompt_build(struct run *run, int node, struct arena *arena, struct context
     if (!prompt_request(run->task, run->features, run->catalogue, run->catalogue_count, arena,
                         &request))
         return false;
+    if (run->contract)
+        request.system = run->contract;
     request.budget_tokens = run->opts.context_tokens;
     request.withhold_share = WITHHELD_SHARE;
     request.seed = run->opts.seed + (uint64_t)run->sequence;

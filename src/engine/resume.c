@@ -62,8 +62,7 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
     return true;
 }
 
-static bool resume_open(struct run *run, const char *which, struct graph_run *record,
-                        struct err *err)
+bool resume_find(struct run *run, const char *which, struct graph_run *record, struct err *err)
 {
     CLEANUP(memory_close) struct memory memory = {0};
     if (!memory_open(run->opts.memory_dir, true, run->arena, &memory, err) ||
@@ -87,29 +86,40 @@ static bool resume_open(struct run *run, const char *which, struct graph_run *re
     return true;
 }
 
+bool resume_adopt(struct run *run, const struct graph_run *record, struct err *err)
+{
+    struct graph_decisions decisions;
+    if (!str_equal(run->task->id.text, record->task_id)) {
+        (void)err_set(err, ERR_BAD_INPUT, "task '%s' has changed since run %.12s", record->task_dir,
+                      record->id);
+        return err_hint(err, "start a new run with 'kope optimize %s'", record->task_dir);
+    }
+    run->run_id = record->id;
+    if (!graph_run_decisions(run->memory.graph, record->id, run->arena, &decisions, err))
+        return false;
+    for (size_t i = 0; i < decisions.count; i++) {
+        if (!adopt(run, &decisions.items[i], err))
+            return false;
+    }
+    run_notify(run, PROGRESS_STARTED, NULL);
+    return true;
+}
+
 bool engine_resume(const char *which, const char *memory_dir, const struct observer *observer,
                    struct arena *arena, struct optimize_result *out, struct err *err)
 {
     struct run run = {.opts = {.memory_dir = memory_dir}, .observer = observer, .arena = arena};
     struct optimize_result result = {0};
     struct graph_run record;
-    struct graph_decisions decisions;
-    if (!resume_open(&run, which, &record, err))
+    if (!resume_find(&run, which, &record, err))
         return false;
-    bool ok = run_open(&run, err);
-    if (ok && !str_equal(run.task->id.text, record.task_id)) {
-        (void)err_set(err, ERR_BAD_INPUT, "task '%s' has changed since run %.12s", record.task_dir,
-                      record.id);
-        ok = err_hint(err, "start a new run with 'kope optimize %s'", record.task_dir);
+    if (str_equal(record.proposer, "mcp")) {
+        (void)err_set(err, ERR_UNSUPPORTED, "run %.12s is driven by an MCP client", record.id);
+        return err_hint(err, "the client goes on with it: kope_open_task, resume: \"%.12s\"",
+                        record.id);
     }
-    run.run_id = record.id;
-    ok = ok && graph_run_decisions(run.memory.graph, record.id, arena, &decisions, err);
-    for (size_t i = 0; ok && i < decisions.count; i++)
-        ok = adopt(&run, &decisions.items[i], err);
-    if (ok) {
-        run_notify(&run, PROGRESS_STARTED, NULL);
-        ok = run_loop(&run, &result, err);
-    }
+    const bool ok =
+        run_open(&run, err) && resume_adopt(&run, &record, err) && run_loop(&run, &result, err);
     run_close(&run);
     if (ok)
         *out = result;

@@ -138,8 +138,15 @@ bool run_record_subject(struct run *run, struct err *err)
     return memory_append(&run->memory, EVENT_TARGET, &body, NULL, err);
 }
 
+const char *run_proposer_kind(const struct run *run)
+{
+    return run->proposer ? proposer_kind(run->proposer) : run->opts.proposer;
+}
+
 static bool open_proposer(struct run *run, struct err *err)
 {
+    if (run->is_driven)
+        return true;
     const struct llm_opts llm = {.model = run->opts.model, .base_url = run->opts.base_url};
     const struct proposer_opts opts = {
         .kind = run->opts.proposer, .task = run->task, .moves = &run->moves, .llm = &llm};

@@ -47,7 +47,7 @@ static void write_decision(const struct run *run, const struct step_input *input
         .parent = run->nodes[input->parent].decision_id,
         .sequence = run->sequence,
         .step = input->step,
-        .proposer = proposer_kind(run->proposer),
+        .proposer = run_proposer_kind(run),
         .intent = p->intent ? p->intent : "",
         .hypothesis = p->hypothesis ? p->hypothesis : "",
         .predicted_log_ratio = p->predicted_log_ratio,
@@ -102,33 +102,44 @@ bool step_judge(struct run *run, const struct step_input *input, struct err *err
     return step_judge_decision(run, input->parent, decision_id, &decision, &candidate, err);
 }
 
+bool run_slowest_case(const struct task *task, const struct case_result *cases, size_t count,
+                      const struct case_result **out, const struct task_case **out_case)
+{
+    const struct case_result *slowest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!slowest || cases[i].candidate_ns > slowest->candidate_ns)
+            slowest = &cases[i];
+    }
+    for (size_t i = 0; slowest && i < task->case_count; i++) {
+        if (!str_equal(task->cases[i].name, slowest->name))
+            continue;
+        *out = slowest;
+        *out_case = &task->cases[i];
+        return true;
+    }
+    return false;
+}
+
 static bool record_finding(struct run *run, const char *decision_id, const struct verdict *verdict,
                            struct arena *arena, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
     const struct case_result *slowest = NULL;
-    for (size_t i = 0; i < verdict->case_count; i++) {
-        if (!slowest || verdict->cases[i].candidate_ns > slowest->candidate_ns)
-            slowest = &verdict->cases[i];
-    }
-    for (size_t i = 0; slowest && i < run->task->case_count; i++) {
-        if (!str_equal(run->task->cases[i].name, slowest->name))
-            continue;
-        const struct finding finding = profile_roofline(
-            run->task, &run->task->cases[i], run->features, slowest->candidate_ns, arena);
-        if (finding.roofline == ROOFLINE_UNKNOWN)
-            return true;
-        run->finding = arena_strdup(run->arena, finding.text);
-        event_write_finding(
-            &(struct finding_event){.run_id = run->run_id,
-                                    .decision_id = decision_id,
-                                    .bottleneck = roofline_class_name(finding.roofline),
-                                    .text = finding.text,
-                                    .number = finding.share},
-            &body);
-        return memory_append(&run->memory, EVENT_FINDING, &body, NULL, err);
-    }
-    return true;
+    const struct task_case *which = NULL;
+    if (!run_slowest_case(run->task, verdict->cases, verdict->case_count, &slowest, &which))
+        return true;
+    const struct finding finding =
+        profile_roofline(run->task, which, run->features, slowest->candidate_ns, arena);
+    if (finding.roofline == ROOFLINE_UNKNOWN)
+        return true;
+    run->finding = arena_strdup(run->arena, finding.text);
+    event_write_finding(&(struct finding_event){.run_id = run->run_id,
+                                                .decision_id = decision_id,
+                                                .bottleneck = roofline_class_name(finding.roofline),
+                                                .text = finding.text,
+                                                .number = finding.share},
+                        &body);
+    return memory_append(&run->memory, EVENT_FINDING, &body, NULL, err);
 }
 
 static bool record_outcome(struct run *run, const char *decision_id, const struct verdict *verdict,
@@ -210,7 +221,7 @@ static bool fill_request(struct run *run, int node, enum search_step step, struc
         .seed = run->opts.seed * 1000003u + (uint64_t)run->sequence,
         .token_budget = run->opts.token_budget ? run->opts.token_budget - run->tokens : 0,
     };
-    if (str_equal(proposer_kind(run->proposer), "offline"))
+    if (str_equal(run_proposer_kind(run), "offline"))
         return remember_beliefs(run, arena, &request->beliefs, &request->belief_count, err);
     struct context context;
     if (!prompt_build(run, node, arena, &context, context_id, err))
