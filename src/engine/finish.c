@@ -38,23 +38,6 @@ static int best_standing(const struct run *run)
     return best;
 }
 
-static bool record_confirmation(struct run *run, int node, const struct verdict *verdict,
-                                struct err *err)
-{
-    CLEANUP(buf_free) struct buf body = {0};
-    struct outcome_event outcome = {.run_id = run->run_id,
-                                    .decision_id = run->nodes[node].decision_id,
-                                    .target_id = run->features->id.text,
-                                    .task_id = run->task->id.text,
-                                    .is_confirmation = true,
-                                    .verdict = *verdict};
-    if (!memory_put_text(&run->memory, verdict->diagnostics ? verdict->diagnostics : "", run->arena,
-                         &outcome.diagnostics_body, err))
-        return false;
-    event_write_outcome(&outcome, &body);
-    return memory_append(&run->memory, EVENT_OUTCOME, &body, NULL, err);
-}
-
 /* Winners are judged again on a clean build, a new seed and the held-out shapes; one that does not
  * hold gives way to the next best. */
 static bool confirm_best(struct run *run, struct optimize_result *out, struct err *err)
@@ -67,7 +50,7 @@ static bool confirm_best(struct run *run, struct optimize_result *out, struct er
         run_stage(run, "confirming the best on a clean build, a new seed and held-out shapes");
         if (!gate_confirm(run->gate, &run->nodes[run->best].candidate, run->arena, &verdict, err))
             return err_within(err, "confirming decision %.12s", run->nodes[run->best].decision_id);
-        if (!record_confirmation(run, run->best, &verdict, err))
+        if (!step_record_outcome(run, run->nodes[run->best].decision_id, true, &verdict, err))
             return false;
         run_notify(run, PROGRESS_CONFIRMED,
                    &(struct progress){.verdict = &verdict,

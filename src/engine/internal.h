@@ -104,6 +104,9 @@ bool step_judge(struct run *run, const struct step_input *input, struct err *err
 bool step_judge_decision(struct run *run, int parent, const char *decision_id,
                          const struct decision_event *decision, const struct candidate *candidate,
                          struct err *err);
+/* Journals what came of a decision: its judging, or the confirmation of a winner. */
+bool step_record_outcome(struct run *run, const char *decision_id, bool is_confirmation,
+                         const struct verdict *verdict, struct err *err);
 /* Asks the search for a node and the proposer for a candidate; `*ended` with the reason where
  * nothing is left. */
 bool step_search(struct run *run, const char **end_reason, struct err *err);

@@ -142,16 +142,18 @@ static bool record_finding(struct run *run, const char *decision_id, const struc
     return memory_append(&run->memory, EVENT_FINDING, &body, NULL, err);
 }
 
-static bool record_outcome(struct run *run, const char *decision_id, const struct verdict *verdict,
-                           struct arena *arena, struct err *err)
+bool step_record_outcome(struct run *run, const char *decision_id, bool is_confirmation,
+                         const struct verdict *verdict, struct err *err)
 {
+    CLEANUP(arena_free) struct arena scratch = {0};
     CLEANUP(buf_free) struct buf body = {0};
     struct outcome_event outcome = {.run_id = run->run_id,
                                     .decision_id = decision_id,
                                     .target_id = run->features->id.text,
                                     .task_id = run->task->id.text,
+                                    .is_confirmation = is_confirmation,
                                     .verdict = *verdict};
-    if (!memory_put_text(&run->memory, verdict->diagnostics ? verdict->diagnostics : "", arena,
+    if (!memory_put_text(&run->memory, verdict->diagnostics ? verdict->diagnostics : "", &scratch,
                          &outcome.diagnostics_body, err))
         return false;
     event_write_outcome(&outcome, &body);
@@ -167,7 +169,7 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     const double race = run->best > 0 ? run->nodes[run->best].low : -(double)INFINITY;
     if (!gate_judge(run->gate, candidate, race, &step, &verdict, err))
         return err_within(err, "judging decision %.12s", decision_id);
-    if (!record_outcome(run, decision_id, &verdict, &step, err))
+    if (!step_record_outcome(run, decision_id, false, &verdict, err))
         return false;
     run->evaluations++;
     run->by_verdict[verdict.kind]++;
