@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "os/file.h"
 #include "os/os.h"
+#include "propose/propose.h"
 
 #include <string.h>
 
@@ -13,8 +14,9 @@ static const struct param optimize_params[] = {
      false, NULL},
     {"policy", "NAME", "how the search picks what to extend", "mcts", PARAM_TEXT, false, false,
      "mcts|greedy|random"},
-    {"proposer", "NAME", "where candidates come from", "offline", PARAM_TEXT, false, false,
-     "offline|llm"},
+    {"proposer", "KIND[:WHICH]",
+     "where candidates come from: offline, llm[:MODEL], agent:COMMAND, replay:RUN", "offline",
+     PARAM_TEXT, false, false, NULL},
     {"model", "NAME", "with --proposer llm: the model to ask", NULL, PARAM_TEXT, false, false,
      NULL},
     {"base-url", "URL", "with --proposer llm: an OpenAI-compatible server", "$OPENAI_BASE_URL",
@@ -95,9 +97,12 @@ static bool run_optimize(const struct command_call *call, struct command_result 
         .has_seed = command_text(call, "seed") != NULL,
         .fresh = command_flag(call, "fresh"),
     };
-    const bool wants_model = opts.proposer && str_equal(opts.proposer, "llm");
-    if (wants_model && !opts.model) {
-        (void)err_set(err, ERR_USAGE, "--proposer llm needs --model");
+    struct proposer_spec spec;
+    if (!proposer_spec_parse(opts.proposer, call->arena, &spec, err))
+        return false;
+    const bool wants_model = str_equal(spec.kind, "llm");
+    if (wants_model && !opts.model && !spec.argument) {
+        (void)err_set(err, ERR_USAGE, "--proposer llm needs a model");
         return err_hint(err,
                         "for a local server: --base-url http://127.0.0.1:8080/v1 --model NAME");
     }

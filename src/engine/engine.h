@@ -72,8 +72,8 @@ struct optimize_opts {
     const char *memory_dir; /* NULL: the default */
     const char *target;     /* "cpu" */
     const char *policy;     /* "mcts" */
-    const char *proposer;   /* "offline" or "llm" */
-    const char *model;      /* llm */
+    const char *proposer;   /* "offline", "llm[:MODEL]", "agent:COMMAND", "replay:RUN" */
+    const char *model;      /* llm: where the proposer names none */
     const char *base_url;
     int64_t budget;         /* candidates; 40 */
     int64_t time_limit_ns;  /* 0: none */

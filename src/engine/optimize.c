@@ -9,7 +9,7 @@ bool run_record_begin(struct run *run, struct err *err)
     event_write_run(&(struct run_event){.task_id = run->task->id.text,
                                         .target_id = run->features->id.text,
                                         .task_dir = run->task->dir,
-                                        .proposer = run_proposer_kind(run),
+                                        .proposer = run->opts.proposer,
                                         .policy = run->opts.policy,
                                         .seed = run->opts.seed,
                                         .budget = run->opts.budget,

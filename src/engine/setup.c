@@ -147,9 +147,15 @@ static bool open_proposer(struct run *run, struct err *err)
 {
     if (run->is_driven)
         return true;
-    const struct llm_opts llm = {.model = run->opts.model, .base_url = run->opts.base_url};
-    const struct proposer_opts opts = {
-        .kind = run->opts.proposer, .task = run->task, .moves = &run->moves, .llm = &llm};
+    struct proposer_opts opts = {.task = run->task, .moves = &run->moves};
+    if (!proposer_spec_parse(run->opts.proposer, run->arena, &opts.spec, err))
+        return false;
+    const struct llm_opts llm = {
+        .model = opts.spec.argument && !run->opts.model ? opts.spec.argument : run->opts.model,
+        .base_url = run->opts.base_url};
+    const struct agent_opts agent = {.command = opts.spec.argument};
+    opts.llm = &llm;
+    opts.agent = &agent;
     return proposer_open(&opts, &run->proposer, err);
 }
 

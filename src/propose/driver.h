@@ -9,6 +9,8 @@ enum { PROPOSER_DRIVER_VERSION = 1 };
 struct proposer_driver {
     int version; /* PROPOSER_DRIVER_VERSION */
     const char *name, *summary;
+    const char *argument; /* what follows the colon, for people ("MODEL"); NULL: nothing may */
+    bool needs_argument;
     size_t state_bytes; /* zeroed memory at proposer->state, freed by proposer_close */
 
     /* On false nothing is left to close. */
@@ -30,5 +32,6 @@ struct proposer {
 extern const struct proposer_driver proposer_driver_offline;
 extern const struct proposer_driver proposer_driver_llm;
 extern const struct proposer_driver proposer_driver_agent;
+extern const struct proposer_driver proposer_driver_replay;
 
 #endif

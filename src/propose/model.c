@@ -183,7 +183,8 @@ static bool model_next(struct proposer *proposer, const struct propose_request *
 const struct proposer_driver proposer_driver_llm = {
     .version = PROPOSER_DRIVER_VERSION,
     .name = "llm",
-    .summary = "a model behind an OpenAI-compatible server",
+    .summary = "a model behind an API",
+    .argument = "MODEL",
     .state_bytes = sizeof(struct model_state),
     .open = model_open,
     .close = model_close,

@@ -1,29 +1,67 @@
 #include "propose/propose.h"
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "propose/driver.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct proposer_driver *const drivers[] = {
-    &proposer_driver_offline, &proposer_driver_llm, &proposer_driver_agent, NULL};
+    &proposer_driver_offline, &proposer_driver_llm, &proposer_driver_agent, &proposer_driver_replay,
+    NULL};
 
-static const struct proposer_driver *find_driver(const char *name, struct err *err)
+static const struct proposer_driver *find_driver(const char *name)
 {
     for (size_t i = 0; drivers[i]; i++) {
         if (str_equal(drivers[i]->name, name))
             return drivers[i];
     }
-    (void)err_set(err, ERR_UNSUPPORTED, "there is no proposer '%s'", name);
-    (void)err_hint(err, "proposers are: offline, llm, agent");
     return NULL;
+}
+
+/* "offline, llm[:MODEL], agent:COMMAND, replay:RUN": the forms that there are, as a hint. */
+static bool hint_forms(struct err *err)
+{
+    CLEANUP(buf_free) struct buf forms = {0};
+    for (size_t i = 0; drivers[i]; i++) {
+        const struct proposer_driver *d = drivers[i];
+        (void)buf_printf(&forms, "%s%s", i == 0 ? "" : ", ", d->name);
+        if (d->argument)
+            (void)buf_printf(&forms, d->needs_argument ? ":%s" : "[:%s]", d->argument);
+    }
+    return err_hint(err, "proposers are: %s", buf_text(&forms));
+}
+
+bool proposer_spec_parse(const char *text, struct arena *arena, struct proposer_spec *out,
+                         struct err *err)
+{
+    const char *spec = text ? text : proposer_driver_offline.name;
+    const size_t length = strcspn(spec, ":");
+    const struct proposer_driver *driver = find_driver(arena_strndup(arena, spec, length));
+    const char *argument = spec[length] == ':' ? spec + length + 1 : NULL;
+    if (!driver) {
+        (void)err_set(err, ERR_USAGE, "there is no proposer '%.*s'", (int)length, spec);
+        return hint_forms(err);
+    }
+    if (argument && !driver->argument) {
+        (void)err_set(err, ERR_USAGE, "proposer '%s' takes nothing after a colon", driver->name);
+        return hint_forms(err);
+    }
+    if ((argument && argument[0] == '\0') || (!argument && driver->needs_argument)) {
+        (void)err_set(err, ERR_USAGE, "proposer '%s' lacks %s", driver->name, driver->argument);
+        return hint_forms(err);
+    }
+    *out = (struct proposer_spec){driver->name, argument ? arena_strdup(arena, argument) : NULL};
+    return true;
 }
 
 bool proposer_open(const struct proposer_opts *opts, struct proposer **out, struct err *err)
 {
-    const struct proposer_driver *driver = find_driver(opts->kind ? opts->kind : "offline", err);
+    const char *kind = opts->spec.kind ? opts->spec.kind : proposer_driver_offline.name;
+    const struct proposer_driver *driver = find_driver(kind);
     if (!driver)
-        return false;
+        BUG("propose: no proposer is named '%s'", kind);
     struct proposer *proposer = calloc(1, sizeof *proposer);
     if (!proposer)
         BUG("propose: out of memory");

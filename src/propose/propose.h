@@ -1,6 +1,6 @@
 /*
- * Proposers: where candidates come from. Offline moves, a model, later agents and MCP clients: all
- * give the same kind of proposal, so that everything after it is shared. A proposer gets ready
+ * Proposers: where candidates come from. Offline moves, a model, a coding agent, a recorded run:
+ * all give the same kind of proposal, so that everything after it is shared. A proposer gets ready
  * context and evidence; it never looks into the graph. Backends are constants of `struct
  * proposer_driver` in a visible array. Threads: a proposer belongs to one thread.
  */
@@ -65,8 +65,19 @@ struct agent_opts {
     int64_t turns;             /* of the agent, where it takes such a limit; 0: 40 */
 };
 
+/* A proposer as it is named: KIND[:ARGUMENT]. "offline", "llm", "llm:MODEL", "agent:COMMAND",
+ * "replay:RUN". */
+struct proposer_spec {
+    const char *kind;     /* the name of a driver */
+    const char *argument; /* NULL: none was given */
+};
+/* ERR_USAGE for a kind that does not exist, an argument that is missing, and one that is too many;
+ * the hint lists what there is. `text` NULL is "offline". */
+bool proposer_spec_parse(const char *text, struct arena *arena, struct proposer_spec *out,
+                         struct err *err);
+
 struct proposer_opts {
-    const char *kind; /* "offline" (NULL), "llm" or "agent" */
+    struct proposer_spec spec;
     const struct task *task;
     const struct moves_env *moves;  /* offline; must outlive the proposer */
     const struct llm_opts *llm;     /* llm */

@@ -56,7 +56,7 @@ static bool run_script(struct fixture *f, const char *script, int64_t timeout_ns
                                      .workspaces = os_path_join(&f->arena, f->dir, "work"),
                                      .server = server,
                                      .timeout_ns = timeout_ns};
-    const struct proposer_opts opts = {.kind = "agent", .task = &task, .agent = &agent};
+    const struct proposer_opts opts = {.spec = {.kind = "agent"}, .task = &task, .agent = &agent};
     const struct propose_request request = {.parent = &parent, .context = "what is known\n"};
     assert_true(proposer_open(&opts, &proposer, &f->err));
     const bool ok =
@@ -206,7 +206,7 @@ static void agent_open__no_such_program__names_the_agents(void **state)
     struct err err;
     struct proposer *proposer = NULL;
     const struct agent_opts agent = {.command = "there-is-no-such-agent --now"};
-    const struct proposer_opts opts = {.kind = "agent", .task = &task, .agent = &agent};
+    const struct proposer_opts opts = {.spec = {.kind = "agent"}, .task = &task, .agent = &agent};
     (void)state;
     assert_false(proposer_open(&opts, &proposer, &err));
     assert_int_equal(err.kind, ERR_MISSING_TOOL);

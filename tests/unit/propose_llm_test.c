@@ -74,7 +74,7 @@ static void run(struct session *s, struct propose_request request, size_t steps)
                                  .key_variable = "KOPE_TEST_NO_KEY",
                                  .max_output_tokens = 1000,
                                  .retries = -1};
-    const struct proposer_opts opts = {.kind = "llm", .task = &task, .llm = &llm};
+    const struct proposer_opts opts = {.spec = {.kind = "llm"}, .task = &task, .llm = &llm};
     if (!proposer_open(&opts, &s->proposer, &s->err))
         fail_msg("%s", s->err.message);
     assert_string_equal(proposer_kind(s->proposer), "llm");

@@ -324,14 +324,43 @@ static void proposer_next__recipe_of_the_parent_is_none__error(void **state)
     assert_int_equal(err.kind, ERR_BAD_INPUT);
 }
 
-static void proposer_open__unknown_kind__error(void **state)
+static void proposer_spec_parse__forms__kind_and_argument(void **state)
 {
-    struct err err = {0};
-    struct proposer *proposer = NULL;
+    static const struct {
+        const char *text, *kind, *argument; /* kind NULL: refused with a message that holds it */
+    } cases[] = {
+        {NULL, "offline", NULL},
+        {"offline", "offline", NULL},
+        {"llm", "llm", NULL},
+        {"llm:org/name:free", "llm", "org/name:free"},
+        {"agent:./x --y", "agent", "./x --y"},
+        {"replay:last", "replay", "last"},
+        {"oracle", NULL, "there is no proposer 'oracle'"},
+        {"", NULL, "there is no proposer ''"},
+        {"offline:x", NULL, "takes nothing after a colon"},
+        {"llm:", NULL, "lacks MODEL"},
+        {"replay", NULL, "lacks RUN"},
+        {"agent:", NULL, "lacks COMMAND"},
+    };
+    CLEANUP(arena_free) struct arena arena = {0};
     (void)state;
-    assert_false(proposer_open(&(struct proposer_opts){.kind = "oracle"}, &proposer, &err));
-    assert_int_equal(err.kind, ERR_UNSUPPORTED);
-    assert_null(proposer);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = {0};
+        struct proposer_spec spec = {0};
+        const bool ok = proposer_spec_parse(cases[i].text, &arena, &spec, &err);
+        assert_int_equal(ok, cases[i].kind != NULL);
+        if (!ok) {
+            assert_int_equal(err.kind, ERR_USAGE);
+            assert_non_null(strstr(err.message, cases[i].argument));
+            assert_non_null(strstr(err.hint, "offline, llm[:MODEL], agent:COMMAND, replay:RUN"));
+            continue;
+        }
+        assert_string_equal(spec.kind, cases[i].kind);
+        if (cases[i].argument)
+            assert_string_equal(spec.argument, cases[i].argument);
+        else
+            assert_null(spec.argument);
+    }
 }
 
 int main(void)
@@ -356,7 +385,7 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(proposer_next__recipe_of_the_parent_is_none__error, set_up,
                                         tear_down),
-        cmocka_unit_test(proposer_open__unknown_kind__error),
+        cmocka_unit_test(proposer_spec_parse__forms__kind_and_argument),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
