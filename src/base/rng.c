@@ -1,6 +1,11 @@
 #include "base/rng.h"
 
+#include "base/err.h"
+
+#include <assert.h>
 #include <math.h>
+#include <openssl/evp.h>
+#include <string.h>
 
 static uint64_t splitmix64(uint64_t *x)
 {
@@ -12,10 +17,48 @@ static uint64_t splitmix64(uint64_t *x)
 
 struct rng rng_seeded(uint64_t seed)
 {
-    struct rng rng;
+    struct rng rng = {0};
     for (int i = 0; i < 4; i++)
         rng.state[i] = splitmix64(&seed);
     return rng;
+}
+
+struct rng rng_secret(const unsigned char key[RNG_KEY_BYTES])
+{
+    struct rng rng = {.is_secret = true, .used = RNG_WORDS};
+    static_assert(sizeof rng.state == RNG_KEY_BYTES, "the key lies in the state");
+    memcpy(rng.state, key, sizeof rng.state);
+    return rng;
+}
+
+/* The next kibibyte of the keystream: a nonce of its own, counted from 0. libcrypto's iv is the
+ * 32-bit block counter and the 96-bit nonce, both little-endian. */
+static void refill(struct rng *rng)
+{
+    unsigned char iv[16] = {0};
+    int length = 0;
+    for (size_t i = 0; i < sizeof rng->refills; i++)
+        iv[4 + i] = (unsigned char)(rng->refills >> (8 * i));
+    EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
+    memset(rng->words, 0, sizeof rng->words);
+    if (!cipher ||
+        EVP_EncryptInit_ex(cipher, EVP_chacha20(), NULL, (unsigned char *)rng->state, iv) != 1 ||
+        EVP_EncryptUpdate(cipher, (unsigned char *)rng->words, &length,
+                          (const unsigned char *)rng->words, (int)sizeof rng->words) != 1 ||
+        length != (int)sizeof rng->words)
+        BUG("libcrypto has no ChaCha20");
+    EVP_CIPHER_CTX_free(cipher);
+    rng->refills++;
+    rng->used = 0;
+}
+
+static uint64_t next_secret(struct rng *rng)
+{
+    if (rng->used == RNG_WORDS)
+        refill(rng);
+    const uint64_t word = rng->words[rng->used];
+    rng->words[rng->used++] = 0; /* what was drawn is kept nowhere */
+    return word;
 }
 
 static uint64_t rotate_left(uint64_t x, int k)
@@ -25,6 +68,8 @@ static uint64_t rotate_left(uint64_t x, int k)
 
 uint64_t rng_next(struct rng *rng)
 {
+    if (rng->is_secret)
+        return next_secret(rng);
     uint64_t *s = rng->state;
     const uint64_t result = rotate_left(s[1] * 5, 7) * 9;
     const uint64_t t = s[1] << 17;

@@ -258,13 +258,13 @@ static uint64_t poison_word(struct rng *rng, enum poison kind)
     return random;
 }
 
-struct data *data_open(const struct task *task, uint64_t seed)
+struct data *data_open(const struct task *task, struct rng rng)
 {
     struct data *data = calloc(1, sizeof *data);
     if (!data)
         BUG("gate: out of memory");
     data->task = task;
-    data->rng = rng_seeded(seed);
+    data->rng = rng;
     for (size_t arg = 0; arg < task->arg_count; arg++)
         if (is_drawn(&task->args[arg]))
             draw_pool(data, arg);
@@ -291,9 +291,9 @@ void data_close(struct data **data)
     *data = NULL;
 }
 
-void data_reseed(struct data *data, uint64_t seed)
+void data_reseed(struct data *data, struct rng rng)
 {
-    data->rng = rng_seeded(seed);
+    data->rng = rng;
 }
 
 uint64_t data_below(struct data *data, uint64_t bound)

@@ -12,6 +12,7 @@
 #ifndef KOPE_GATE_DATA_H
 #define KOPE_GATE_DATA_H
 
+#include "base/rng.h"
 #include "task/task.h"
 
 #include <stdbool.h>
@@ -47,11 +48,12 @@ const char *distribution_name(enum distribution distribution);
 /* Does the task have an argument for which this draw is valid and differs from the declared one? */
 bool distribution_applies(enum distribution distribution, const struct task *task);
 
-struct data *data_open(const struct task *task, uint64_t seed);
+/* `rng`: in a gate a secret one (rng_secret), since a candidate sees much of what is drawn. */
+struct data *data_open(const struct task *task, struct rng rng);
 void data_close(struct data **data);
 
-/* From now on random numbers come from this seed; the pools stay. */
-void data_reseed(struct data *data, uint64_t seed);
+/* From now on random numbers come from `rng`; the pools stay. */
+void data_reseed(struct data *data, struct rng rng);
 
 /* Uniform in 0 .. bound - 1, from the secret seed. */
 uint64_t data_below(struct data *data, uint64_t bound);

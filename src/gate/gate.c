@@ -12,6 +12,15 @@
 
 #define REDRAW_CREDIT_NS (4 * GATE_MS) /* earned by each candidate, for new probes */
 
+/* A candidate sees inputs and poison of its samples: from them it must not be able to tell the rest.
+ */
+static struct rng new_secret(void)
+{
+    unsigned char key[RNG_KEY_BYTES];
+    os_random(key, sizeof key);
+    return rng_secret(key);
+}
+
 /* --- opening --------------------------------------------------------------------------------- */
 
 static bool has_oracle(const struct task *task)
@@ -149,7 +158,7 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
         return false;
     if (has_oracle(task) && !build_reference(gate, "double", &gate->oracle, &ignored, err))
         return false;
-    gate->data = data_open(task, os_random_u64());
+    gate->data = data_open(task, new_secret());
     gate->id = make_id(gate);
     for (size_t i = 0; i < task->case_count; i++)
         if (!open_case(gate, i, err))
@@ -378,7 +387,7 @@ static bool run_stages(struct judgement *j, const struct candidate *candidate, s
         return false;
     if (j->is_decided)
         return true;
-    data_reseed(j->gate->data, os_random_u64()); /* a secret that the build cannot have known */
+    data_reseed(j->gate->data, new_secret()); /* a secret that the build cannot have known */
     const struct verdict *known =
         j->is_confirmation ? NULL : record_find(j->gate, &j->out->code_id);
     if (known) {
@@ -466,7 +475,7 @@ bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct a
     if (gate->opts.confirm_budget_ns > 0)
         confirmation.budget_ns = gate->opts.confirm_budget_ns;
     data_close(&gate->data);
-    gate->data = data_open(gate->task, os_random_u64()); /* a new secret */
+    gate->data = data_open(gate->task, new_secret()); /* a new secret */
     /* A comment that no earlier build had: targets keep builds of the same source. */
     struct candidate clean = *candidate;
     clean.source = arena_printf(arena, "%s\n/* confirmation %016llx */\n", candidate->source,

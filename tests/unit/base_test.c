@@ -340,7 +340,7 @@ static void rng_next__reference_state__reference_stream(void **state)
                                     UINT64_C(1216172134540287360),
                                     UINT64_C(607988272756665600),
                                     UINT64_C(16172922978634559625)};
-    struct rng rng = {{1, 2, 3, 4}};
+    struct rng rng = {.state = {1, 2, 3, 4}};
     for (size_t i = 0; i < COUNT_OF(want); i++)
         assert_true(rng_next(&rng) == want[i]);
 }
@@ -360,6 +360,31 @@ static void rng_seeded__same_seed__same_stream(void **state)
         same += x == rng_next(&c);
     }
     assert_int_equal(same, 0);
+}
+
+/* RFC 8439, appendix A.1, test vector 1: key, nonce and counter of zeros. */
+static void rng_secret__key_of_zeros__published_keystream(void **state)
+{
+    (void)state;
+    static const unsigned char want[] = {0x76, 0xb8, 0xe0, 0xad, 0xa0, 0xf1, 0x3d, 0x90,
+                                         0x40, 0x5d, 0x6a, 0xe5, 0x53, 0x86, 0xbd, 0x28};
+    const unsigned char key[RNG_KEY_BYTES] = {0};
+    struct rng rng = rng_secret(key);
+    const uint64_t got[2] = {rng_next(&rng), rng_next(&rng)};
+    assert_memory_equal(got, want, sizeof want);
+}
+
+static void rng_secret__long_stream__never_repeats_a_refill(void **state)
+{
+    (void)state;
+    const unsigned char key[RNG_KEY_BYTES] = {1};
+    struct rng a = rng_secret(key);
+    struct rng b = a;
+    const uint64_t first = rng_next(&a);
+    assert_true(first == rng_next(&b));
+    for (int i = 1; i < 4 * RNG_WORDS; i++)
+        assert_true(rng_next(&a) != first);
+    assert_true(rng_next(&a) != rng_next(&b));
 }
 
 static void rng_below__small_bound__uniform_and_in_range(void **state)
@@ -437,6 +462,8 @@ int main(void)
         cmocka_unit_test(hash_fnv1a__reference_values__match),
         cmocka_unit_test(rng_next__reference_state__reference_stream),
         cmocka_unit_test(rng_seeded__same_seed__same_stream),
+        cmocka_unit_test(rng_secret__key_of_zeros__published_keystream),
+        cmocka_unit_test(rng_secret__long_stream__never_repeats_a_refill),
         cmocka_unit_test(rng_below__small_bound__uniform_and_in_range),
         cmocka_unit_test(rng_normal__many_draws__mean_0_sd_1),
         cmocka_unit_test(vec_reserve_one__grows__keeps_the_items),

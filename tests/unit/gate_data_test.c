@@ -39,7 +39,7 @@ static void data_fill__uniform_draw__stays_in_range_in_every_distribution(void *
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: uniform, low: 0.5, high: 2}", "real");
-    CLEANUP(data_close) struct data *data = data_open(task, 1);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(1));
     float x[COUNT];
     for (unsigned d = 0; d < DISTRIBUTION_SPECIAL; d++) {
         data_begin(data);
@@ -55,7 +55,7 @@ static void data_fill__integer_draw__gives_whole_numbers_in_range(void **state)
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: integer, low: -3, high: 4}", "int8");
-    CLEANUP(data_close) struct data *data = data_open(task, 2);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(2));
     int8_t x[COUNT];
     bool seen[8] = {false};
     for (unsigned d = 0; d < DISTRIBUTION_SPECIAL; d++) {
@@ -74,7 +74,7 @@ static void data_fill__normal_draw__has_the_declared_moments(void **state)
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: normal, mean: 3, deviation: 2}", "real");
-    CLEANUP(data_close) struct data *data = data_open(task, 3);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(3));
     float x[COUNT];
     double sum = 0, squares = 0;
     data_fill(data, 0, DISTRIBUTION_DECLARED, x, COUNT);
@@ -91,7 +91,7 @@ static void data_fill__twice__is_never_the_same(void **state)
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
-    CLEANUP(data_close) struct data *data = data_open(task, 4);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(4));
     float x[COUNT], y[COUNT];
     data_fill(data, 0, DISTRIBUTION_DECLARED, x, COUNT);
     data_fill(data, 0, DISTRIBUTION_DECLARED, y, COUNT);
@@ -106,7 +106,7 @@ static void data_fill__exact_integers__sum_exactly_in_float(void **state)
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
-    CLEANUP(data_close) struct data *data = data_open(task, 5);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(5));
     float x[COUNT], narrow = 0;
     double wide = 0;
     data_fill(data, 0, DISTRIBUTION_INTEGERS, x, COUNT);
@@ -126,7 +126,7 @@ static void data_fill__special_values__present_and_only_with_leave(void **state)
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
     assert_true(distribution_applies(DISTRIBUTION_SPECIAL, task));
-    CLEANUP(data_close) struct data *data = data_open(task, 6);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(6));
     float x[COUNT];
     size_t nan = 0, infinite = 0;
     for (int round = 0; round < 20; round++) {
@@ -148,7 +148,7 @@ static void data_perturb__float__moves_each_by_one_ulp(void **state)
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
-    CLEANUP(data_close) struct data *data = data_open(task, 7);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(7));
     float x[COUNT], y[COUNT];
     size_t up = 0;
     data_fill(data, 0, DISTRIBUTION_DECLARED, x, COUNT);
@@ -167,7 +167,7 @@ static void data_poison__nan_kind__is_nan_in_both_float_types(void **state)
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
-    CLEANUP(data_close) struct data *data = data_open(task, 8);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(8));
     double room[COUNT];
     data_poison(data, POISON_NAN, data_poison_place(data), 0, room, sizeof room);
     for (size_t i = 0; i < COUNT; i++)
@@ -185,7 +185,7 @@ static void data_poison_intact__one_byte_changed__is_found(void **state)
     (void)state;
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
-    CLEANUP(data_close) struct data *data = data_open(task, 9);
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(9));
     enum { BYTES = 200000 };
     char *room = malloc(BYTES);
     assert_non_null(room);
