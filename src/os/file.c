@@ -41,15 +41,25 @@ static bool read_all(int fd, struct buf *content)
     }
 }
 
-bool os_read_file(const char *path, size_t limit_bytes, struct arena *arena, char **out,
-                  size_t *out_length, struct err *err)
+static bool open_to_read(const char *path, int more_flags, int *out_fd, struct err *err)
 {
-    CLEANUP(os_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | more_flags);
+    if (fd >= 0) {
+        *out_fd = fd;
+        return true;
+    }
+    if (errno == ENOENT || errno == ENOTDIR)
         return err_set(err, ERR_NOT_FOUND, "there is no file '%s'", path);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open '%s'", path);
+    if (errno == ELOOP && (more_flags & O_NOFOLLOW)) {
+        (void)err_set(err, ERR_BAD_INPUT, "'%s' is a link", path);
+        return err_hint(err, "links are not followed here: put the file itself there");
+    }
+    return err_set_errno(err, errno, "cannot open '%s'", path);
+}
 
+static bool read_open_file(int fd, const char *path, size_t limit_bytes, struct arena *arena,
+                           char **out, size_t *out_length, struct err *err)
+{
     /* A file of exactly the limit fits: the cap is one byte further on. */
     CLEANUP(buf_free)
     struct buf content = {.limit = limit_bytes < SIZE_MAX ? limit_bytes + 1 : SIZE_MAX};
@@ -61,6 +71,29 @@ bool os_read_file(const char *path, size_t limit_bytes, struct arena *arena, cha
     if (out_length)
         *out_length = content.length;
     return true;
+}
+
+bool os_read_file(const char *path, size_t limit_bytes, struct arena *arena, char **out,
+                  size_t *out_length, struct err *err)
+{
+    CLEANUP(os_close) int fd = -1;
+    return open_to_read(path, 0, &fd, err) &&
+           read_open_file(fd, path, limit_bytes, arena, out, out_length, err);
+}
+
+bool os_read_plain_file(const char *path, size_t limit_bytes, struct arena *arena, char **out,
+                        size_t *out_length, struct err *err)
+{
+    CLEANUP(os_close) int fd = -1;
+    struct stat status;
+    /* A pipe without a writer would keep the open waiting. */
+    if (!open_to_read(path, O_NOFOLLOW | O_NONBLOCK, &fd, err))
+        return false;
+    if (fstat(fd, &status) != 0)
+        return err_set_errno(err, errno, "cannot look at '%s'", path);
+    if (!S_ISREG(status.st_mode))
+        return err_set(err, ERR_BAD_INPUT, "'%s' is no plain file", path);
+    return read_open_file(fd, path, limit_bytes, arena, out, out_length, err);
 }
 
 static bool write_all(int fd, const char *data, size_t length)

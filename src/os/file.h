@@ -38,6 +38,11 @@ bool os_path_real(const char *path, struct arena *arena, char **out, struct err 
 bool os_read_file(const char *path, size_t limit_bytes, struct arena *arena, char **out,
                   size_t *out_length, struct err *err);
 
+/* The same for a file of a folder that somebody else filled: what is a link, a pipe or a device
+ * there is ERR_BAD_INPUT, and is not opened. */
+bool os_read_plain_file(const char *path, size_t limit_bytes, struct arena *arena, char **out,
+                        size_t *out_length, struct err *err);
+
 /* Writes a new file and renames it into place; `durable` waits for the disk. A file that is
  * replaced keeps its permissions. */
 bool os_write_file(const char *path, const void *data, size_t length, bool durable,

@@ -190,7 +190,7 @@ static bool load_reference(const struct yaml *root, const char *dir, const char 
         (void)yaml_error(at, err, "the reference '%s' does not exist", file);
         return err_hint(err, "write the kernel as plain loops over 'real' to %s", path);
     }
-    if (!os_read_file(path, TASK_MAX_SOURCE_BYTES, arena, &text, &length, err))
+    if (!os_read_plain_file(path, TASK_MAX_SOURCE_BYTES, arena, &text, &length, err))
         return false;
     if (strlen(text) != length)
         return yaml_error(at, err, "the reference '%s' holds a NUL byte", file);
@@ -219,7 +219,8 @@ bool task_load(const char *path, struct arena *arena, const struct task **out, s
     const bool is_dir = os_path_is_dir(path);
     const char *dir = is_dir ? real_path : os_path_dir(arena, real_path);
     const char *yaml_path = is_dir ? os_path_join(arena, path, "task.yaml") : path;
-    return os_read_file(yaml_path, YAML_MAX_BYTES, arena, &text, &length, err) &&
+    /* A link that the user named is followed, one within the folder is not. */
+    return os_read_plain_file(is_dir ? yaml_path : real_path, YAML_MAX_BYTES, arena, &text, &length, err) &&
            yaml_parse(text, length, arena_strdup(arena, yaml_path), arena, &root, err) &&
            read_reference_name(root, &file, err) &&
            load_reference(root, dir, file, arena, &reference, err) &&

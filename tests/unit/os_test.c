@@ -136,6 +136,28 @@ static void os_read_file__cannot__kind_says_why(void **state)
     assert_null(text);
 }
 
+static void os_read_plain_file__link_or_pipe__refused(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    char *text = NULL;
+    write_text(in_dir(f, "x"), "12345");
+    assert_int_equal(symlink("x", in_dir(f, "link")), 0);
+    assert_int_equal(mkfifo(in_dir(f, "pipe"), 0600), 0);
+    ok(os_read_plain_file(in_dir(f, "x"), 5, &f->arena, &text, NULL, &err), &err);
+    assert_string_equal(text, "12345");
+    text = NULL;
+    assert_false(os_read_plain_file(in_dir(f, "link"), 5, &f->arena, &text, NULL, &err));
+    assert_int_equal(err.kind, ERR_BAD_INPUT);
+    assert_non_null(strstr(err.message, "is a link"));
+    assert_false(os_read_plain_file(in_dir(f, "pipe"), 5, &f->arena, &text, NULL, &err));
+    assert_int_equal(err.kind, ERR_BAD_INPUT);
+    assert_false(os_read_plain_file(in_dir(f, "absent"), 5, &f->arena, &text, NULL, &err));
+    assert_int_equal(err.kind, ERR_NOT_FOUND);
+    assert_null(text);
+    ok(os_read_file(in_dir(f, "link"), 5, &f->arena, &text, NULL, &err), &err);
+}
+
 static void os_read_file__size_unknown__is_read_whole(void **state)
 {
     struct fixture *f = *state;
@@ -493,6 +515,7 @@ int main(void)
         TEST(os_read_file__written__same_bytes),
         TEST(os_read_file__cannot__kind_says_why),
         TEST(os_read_file__size_unknown__is_read_whole),
+        TEST(os_read_plain_file__link_or_pipe__refused),
         TEST(os_write_file__replaces__keeps_permissions_and_leaves_nothing),
         TEST(os_write_file__cannot_rename__old_stays_and_nothing_is_left),
         TEST(os_make_dirs__some_exist__creates_the_rest),

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char full_yaml[] =
     "# everything that a task can say\n"
@@ -312,6 +313,28 @@ static void task_write_template__a_new_folder__loads(void **state)
     assert_true(os_remove_tree(temp, &err));
 }
 
+/* A hostile folder could point at any file of this account, whose text a model would be shown. */
+static void task_load__reference_is_a_link__refused(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task *task = NULL;
+    struct err err = {0};
+    char *temp = NULL;
+    (void)state;
+    const char *example = KOPE_SOURCE_DIR "/examples/sum";
+    assert_true(os_make_temp_dir("task-test", &arena, &temp, &err));
+    const char *yaml = os_path_join(&arena, temp, "task.yaml");
+    const char *link = os_path_join(&arena, temp, "reference.c");
+    char *text = NULL;
+    assert_true(
+        os_read_file(os_path_join(&arena, example, "task.yaml"), 65536, &arena, &text, NULL, &err));
+    assert_true(os_write_file(yaml, text, strlen(text), false, &err));
+    assert_int_equal(symlink(os_path_join(&arena, example, "reference.c"), link), 0);
+    assert_false(task_load(temp, &arena, &task, &err));
+    assert_non_null(strstr(err.message, "is a link"));
+    assert_true(os_remove_tree(temp, &err));
+}
+
 static void task_load__something_is_missing__says_what(void **state)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -421,6 +444,7 @@ int main(void)
         cmocka_unit_test(task_id__what_only_people_see__keeps_it),
         cmocka_unit_test(task_write_template__a_new_folder__loads),
         cmocka_unit_test(task_load__something_is_missing__says_what),
+        cmocka_unit_test(task_load__reference_is_a_link__refused),
         cmocka_unit_test(task_load__every_example__is_sound),
         cmocka_unit_test(dtype_tables__every_dtype__is_described),
     };
