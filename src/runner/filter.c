@@ -26,6 +26,7 @@ enum { THIS_ARCH = (int)AUDIT_ARCH_AARCH64 };
 enum { THIS_ARCH = (int)AUDIT_ARCH_RISCV64 };
 #endif
 
+#define X32_BIT UINT32_C(0x40000000)
 enum { MOST_INSTRUCTIONS = 160, KILLING_CALL = SYS_reboot };
 
 struct filter {
@@ -56,12 +57,18 @@ static void emit_load_argument(struct filter *f, unsigned argument)
          (uint32_t)(offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t)));
 }
 
+/* Another architecture's numbers mean other calls. x32 has x86-64's architecture and a bit in the
+ * number. */
 static void begin(struct filter *f)
 {
     emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, arch));
     emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, (uint32_t)THIS_ARCH);
     emit_verdict(f, SECCOMP_RET_KILL_PROCESS);
     emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(struct seccomp_data, nr));
+#if defined(__x86_64__)
+    emit(f, BPF_JMP | BPF_JGE | BPF_K, 0, 1, X32_BIT);
+    emit_verdict(f, SECCOMP_RET_KILL_PROCESS);
+#endif
 }
 
 static void answer(struct filter *f, long call, uint32_t verdict)

@@ -309,30 +309,32 @@ static void session_run__allocates_without_bound__ends_at_the_limit(void **state
     assert_report(f, SESSION_CRASHED, "signal", "null pointer");
 }
 
-/* The bytes of instructions hidden in a constant and jumped at: no disassembly shows them. */
-#define HIDDEN(constant, before)                                                                   \
+/* The bytes of instructions hidden in a constant; entered by a changed return address, so that no
+ * disassembly shows a jump. */
+#define HIDDEN(constant)                                                                           \
     "#include <stdint.h>\n"                                                                        \
     "__attribute__((noinline, noclone)) static int64_t hide(void)\n"                               \
-    "{ return INT64_C(" constant "); }\n" KERNEL(                                                  \
+    "{ return INT64_C(" constant "); }\n"                                                          \
+    "__attribute__((noinline, noclone)) static long return_to(uintptr_t to)\n"                     \
+    "{ ((volatile uintptr_t *)__builtin_frame_address(0))[1] = to; return 41; }\n" KERNEL(         \
         "const unsigned char *p = (const unsigned char *)(uintptr_t)hide;\n"                       \
         "while (p[0] != 0x0f || (p[1] != 0x05 && p[1] != 0x31)) p++;\n"                            \
-        "void (*go)(long, long, long) = (void (*)(long, long, long))(uintptr_t)p;\n" before        \
-        "go(1, 2, 3); y[0] = 1;")
+        "y[0] = (real)return_to((uintptr_t)p);")
 
 static void session_run__hidden_system_call__killed_and_rejected(void **state)
 {
     struct fixture *f = *state;
-    const struct build_result built = build(f, HIDDEN("0x1234567800c3050f", ""), false);
+    const struct build_result built = build(f, HIDDEN("0x1234567800c3050f"), false);
     assert_int_equal(built.status, BUILD_OK); /* the scan of the object does not see it */
     start_with(f, &built, 0, NULL, NULL);
     run(f, LIMIT_NS);
-    assert_report(f, SESSION_REJECTED, "seccomp", "system call");
+    assert_report(f, SESSION_REJECTED, "seccomp", "system call 41");
 }
 
 static void session_run__hidden_clock__rejected(void **state)
 {
     struct fixture *f = *state;
-    const struct build_result built = build(f, HIDDEN("0x1234567800c3310f", ""), false);
+    const struct build_result built = build(f, HIDDEN("0x1234567800c3310f"), false);
     assert_int_equal(built.status, BUILD_OK);
     start_with(f, &built, 0, NULL, NULL);
     run(f, LIMIT_NS);

@@ -202,7 +202,7 @@ static enum step_end compile(struct building *b, const char *source, const char 
     return judge_tool(b, &result, "compiler");
 }
 
-static enum step_end scan(struct building *b)
+static enum step_end scan(struct building *b, const char *object, size_t length)
 {
     const char *const argv[] = {cpu_state_of(b->target)->disassembler, "-d", "--no-show-raw-insn",
                                 candidate_object, NULL};
@@ -212,6 +212,8 @@ static enum step_end scan(struct building *b)
     if (result.exit_code != 0 || result.truncated)
         return end_with(b, BUILD_REJECTED, "M12-object", "its code cannot be disassembled");
     const char *found = scan_instructions(result.out, b->step);
+    if (!found)
+        found = scan_bytes(object, length, scan_finds_indirect_jump(result.out), b->step);
     return found ? end_with(b, BUILD_REJECTED, "M12-object", found) : STEP_DONE;
 }
 
@@ -233,7 +235,7 @@ static enum step_end check_object(struct building *b)
     if (!object_check(object, length, &rules, b->step, &why))
         return end_with(b, BUILD_REJECTED, "M12-object", why);
     b->out->code_id = code_id(object, length);
-    return scan(b);
+    return scan(b, object, length);
 }
 
 /* Unpacks a call. The entry is hidden: the linker must find it in the candidate. `ptr` in order of

@@ -75,6 +75,11 @@ struct hash_id code_id(const void *object, size_t bytes);
 
 /* scan.c: looks for forbidden instructions in a disassembly; NULL where there are none. */
 const char *scan_instructions(const char *disassembly, struct arena *arena);
+/* Has it a jump or call to a computed address? */
+bool scan_finds_indirect_jump(const char *disassembly);
+/* Looks for the bytes of forbidden instructions at every offset of an object's executable sections;
+ * NULL where there are none. `is_reachable`: code could jump into the middle of an instruction. */
+const char *scan_bytes(const void *object, size_t bytes, bool is_reachable, struct arena *arena);
 
 /* cache.c: results of the last builds, a bounded number of bytes. */
 const struct build_result *cache_find(struct build_cache *cache, struct hash_id key);

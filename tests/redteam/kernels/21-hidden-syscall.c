@@ -1,4 +1,4 @@
-// expect: rejected seccomp
+// expect: rejected M12-object
 // task: softmax
 // Hides a system call in a constant of its code, looks for it there and jumps into it.
 #include <stdint.h>
