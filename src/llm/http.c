@@ -68,17 +68,20 @@ static void must(CURLcode code)
         BUG("llm: libcurl refuses an option: %s", curl_easy_strerror(code));
 }
 
-static struct curl_slist *make_headers(const char *secret)
+static struct curl_slist *make_headers(const struct http_request *request)
 {
-    char authorization[20 * 1024];
+    char with_secret[20 * 1024];
     struct curl_slist *headers = NULL;
     static const char *const fixed[] = {"Content-Type: application/json",
                                         "Accept: text/event-stream, application/json", "Expect:"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         headers = curl_slist_append(headers, fixed[i]);
-    if (secret) {
-        (void)snprintf(authorization, sizeof authorization, "Authorization: Bearer %s", secret);
-        headers = curl_slist_append(headers, authorization);
+    for (size_t i = 0; request->headers && request->headers[i]; i++)
+        headers = curl_slist_append(headers, request->headers[i]);
+    if (request->secret) {
+        (void)snprintf(with_secret, sizeof with_secret, "%s%s", request->secret_header,
+                       request->secret);
+        headers = curl_slist_append(headers, with_secret);
     }
     if (!headers)
         BUG("llm: out of memory");
@@ -95,6 +98,8 @@ static void prepare(CURL *easy, const struct http_request *request, struct curl_
     must(curl_easy_setopt(easy, CURLOPT_URL, request->url));
     must(curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https"));
     must(curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L));
+    /* Nothing compressed is asked for, but what comes compressed all the same is understood. */
+    must(curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"));
     must(curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L));
     must(curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L));
     must(curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L));
@@ -142,10 +147,10 @@ static enum http_end drive(struct http *http, const struct http_request *request
 
 static bool is_hopeless(CURLcode code)
 {
-    static const CURLcode hopeless[] = {CURLE_UNSUPPORTED_PROTOCOL,     CURLE_URL_MALFORMAT,
-                                        CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE,
-                                        CURLE_SSL_ISSUER_ERROR,         CURLE_SSL_INVALIDCERTSTATUS,
-                                        CURLE_SSL_CERTPROBLEM,          CURLE_SSL_ENGINE_NOTFOUND};
+    static const CURLcode hopeless[] = {
+        CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT,       CURLE_PEER_FAILED_VERIFICATION,
+        CURLE_SSL_CACERT_BADFILE,   CURLE_SSL_ISSUER_ERROR,    CURLE_SSL_INVALIDCERTSTATUS,
+        CURLE_SSL_CERTPROBLEM,      CURLE_SSL_ENGINE_NOTFOUND, CURLE_BAD_CONTENT_ENCODING};
     for (size_t i = 0; i < sizeof hopeless / sizeof *hopeless; i++) {
         if (hopeless[i] == code)
             return true;
@@ -193,7 +198,7 @@ void http_post(struct http *http, const struct http_request *request, struct htt
     char problem[CURL_ERROR_SIZE] = "";
     CURLcode code = CURLE_OK;
     struct sink sink = {.request = request, .easy = http->easy};
-    struct curl_slist *headers = make_headers(request->secret);
+    struct curl_slist *headers = make_headers(request);
     *out = (struct http_result){.retry_after_ns = -1, .should_retry = -1};
     prepare(http->easy, request, headers, &sink, problem);
     if (curl_multi_add_handle(http->multi, http->easy) != CURLM_OK)

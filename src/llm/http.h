@@ -18,8 +18,10 @@ void http_close(struct http **http);
 
 struct http_request {
     const char *url;
-    const char *body;   /* JSON */
-    const char *secret; /* for "Authorization: Bearer"; NULL: none */
+    const char *body;           /* JSON */
+    const char *secret;         /* NULL: none */
+    const char *secret_header;  /* what stands before it: "Authorization: Bearer " */
+    const char *const *headers; /* more of them, NULL-terminated; NULL: none */
     bool is_loopback;
     int64_t deadline_ns; /* on os_now_ns's clock */
     /* A piece of the body; false ends the transfer. */

@@ -46,26 +46,20 @@ static void model_close(struct proposer *proposer)
 
 static void say(struct session *s, const char *role, const char *text)
 {
-    s->messages[s->message_count++] = (struct llm_message){role, text};
-}
-
-/* The budget is a hard bound: an exchange that could exceed what is left is not begun. */
-static bool check_budget(const struct session *s, struct err *err)
-{
-    const int64_t most =
-        llm_bound_input_tokens(s->messages, s->message_count) + llm_max_output_tokens(s->llm);
-    const int64_t left = s->request->token_budget - s->tokens_in - s->tokens_out;
-    if (s->request->token_budget == 0 || most <= left)
-        return true;
-    (void)err_set(err, ERR_BUDGET, "asking the model may take %lld tokens, %lld are left",
-                  (long long)most, (long long)left);
-    return err_hint(err, "raise the token budget, or lower the context's");
+    s->messages[s->message_count++] = (struct llm_message){.role = role, .text = text};
 }
 
 static bool take_turn(struct session *s, struct llm_reply *reply, struct err *err)
 {
-    if (!check_budget(s, err) ||
-        !llm_chat(s->llm, s->messages, s->message_count, s->arena, reply, err))
+    /* The budget is a hard bound: an exchange that could exceed what is left is not begun. */
+    const int64_t left = s->request->token_budget - s->tokens_in - s->tokens_out;
+    const struct llm_budget budget = {.tokens = s->request->token_budget == 0 ? -1
+                                                : left > 0                    ? left
+                                                                              : 0,
+                                      .usd = -1.0};
+    const struct llm_request request = {
+        .messages = s->messages, .count = s->message_count, .budget = &budget};
+    if (!llm_chat(s->llm, &request, s->arena, reply, err))
         return false;
     s->tokens_in += reply->usage.input_tokens + reply->lost_tokens;
     s->tokens_out += reply->usage.output_tokens;
@@ -91,9 +85,8 @@ static bool was_judged(const struct session *s, const struct candidate *candidat
 static const char *read_reply(const struct session *s, const struct llm_reply *reply,
                               struct proposal *out)
 {
-    if (str_equal(reply->finish_reason, "length"))
-        return arena_printf(s->arena, "the reply was cut off at %lld tokens; it has to be shorter",
-                            (long long)reply->usage.output_tokens);
+    if (reply->problem)
+        return reply->problem;
     struct proposal parsed = {0};
     const char *problem = reply_parse(reply->text, s->task, s->request->parent, s->arena, &parsed);
     if (problem)
@@ -102,12 +95,6 @@ static const char *read_reply(const struct session *s, const struct llm_reply *r
         return "this very candidate was judged before; propose a different one";
     *out = parsed;
     return NULL;
-}
-
-static bool is_refusal(const struct llm_reply *reply)
-{
-    return str_equal(reply->finish_reason, "content_filter") ||
-           str_equal(reply->finish_reason, "refusal");
 }
 
 static void ask_for_repair(struct session *s, const struct llm_reply *reply, const char *problem)
@@ -140,9 +127,8 @@ static bool run_turns(struct session *s, struct proposal *out, const char **fail
                                     err->message);
             return true;
         }
-        if (is_refusal(&reply)) {
-            *failure = arena_printf(s->arena, "the model refused: %.300s",
-                                    reply.text[0] != '\0' ? reply.text : reply.finish_reason);
+        if (reply.problem && !reply.is_repairable) {
+            *failure = reply.problem;
             return true;
         }
         problem = read_reply(s, &reply, out);

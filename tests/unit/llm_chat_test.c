@@ -30,7 +30,9 @@
     "data: [DONE]\n\n"
 #define FAST "retry-after-ms: 5\r\n"
 
-static const struct llm_message question[] = {{"system", "Be brief."}, {"user", "Say hello."}};
+static const struct llm_message question[] = {{.role = "system", .text = "Be brief."},
+                                              {.role = "user", .text = "Say hello."}};
+static const struct llm_request hello = {.messages = question, .count = 2};
 
 struct talk {
     struct http_peer peer;
@@ -48,7 +50,7 @@ static void ask(struct talk *talk)
     const int64_t start_ns = os_now_ns();
     talk->reply = (struct llm_reply){0};
     talk->err = (struct err){0};
-    talk->ok = llm_chat(talk->llm, question, 2, &talk->arena, &talk->reply, &talk->err);
+    talk->ok = llm_chat(talk->llm, &hello, &talk->arena, &talk->reply, &talk->err);
     talk->wall_ns = os_now_ns() - start_ns;
     talk->requests = atomic_load(&talk->peer.request_count);
 }
@@ -107,13 +109,13 @@ static void llm_chat__plain_json__text_and_usage(void **state)
     assert_false(talk.reply.usage.is_estimate);
     assert_int_equal(talk.reply.attempts, 1);
     assert_int_equal(talk.reply.lost_tokens, 0);
-    const char *request = talk.peer.requests[0];
-    assert_non_null(strstr(request, "POST /v1/chat/completions HTTP/1.1\r\n"));
-    assert_non_null(strstr(request, "Authorization: Bearer " KEY "\r\n"));
-    assert_non_null(strstr(request, "{\"model\":\"test-model\",\"messages\":[{\"role\":\"system\","
-                                    "\"content\":\"Be brief.\"},{\"role\":\"user\",\"content\":"
-                                    "\"Say hello.\"}],\"max_tokens\":77,\"stream\":true,"
-                                    "\"stream_options\":{\"include_usage\":true}}"));
+    const char *asked = talk.peer.requests[0];
+    assert_non_null(strstr(asked, "POST /v1/chat/completions HTTP/1.1\r\n"));
+    assert_non_null(strstr(asked, "Authorization: Bearer " KEY "\r\n"));
+    assert_non_null(strstr(asked, "{\"model\":\"test-model\",\"messages\":[{\"role\":\"system\","
+                                  "\"content\":\"Be brief.\"},{\"role\":\"user\",\"content\":"
+                                  "\"Say hello.\"}],\"max_tokens\":77,\"stream\":true,"
+                                  "\"stream_options\":{\"include_usage\":true}}"));
     assert_non_null(strstr(talk.reply.request_json, "Say hello."));
     assert_non_null(strstr(talk.reply.reply_json, "\"content\":\"hello\""));
     close_talk(&talk);
@@ -301,8 +303,8 @@ static void llm_chat__cut_stream__asked_again_and_what_it_cost_is_told(void **st
     open_talk(&talk, steps, 4, (struct llm_opts){0});
     assert_hello(&talk);
     assert_int_equal(talk.reply.attempts, 4);
-    assert_int_equal(talk.reply.lost_tokens,
-                     2 * (llm_bound_input_tokens(question, 2) + 2)); /* "hel" */
+    /* Twice the prompt, estimated at 8 (so at most 9) tokens in two messages, and "hel". */
+    assert_int_equal(talk.reply.lost_tokens, 2 * (9 + 2 * 16 + 2)); /* "hel" */
     close_talk(&talk);
 }
 
@@ -557,7 +559,7 @@ static void llm_open__bad_options__refused(void **state)
         assert_int_equal(err.kind, ERR_BAD_INPUT);
         assert_null(strstr(err.message, "pw"));
     }
-    assert_false(llm_open(&(struct llm_opts){.driver = "telepathy", .model = "m"}, &llm, &err));
+    assert_false(llm_open(&(struct llm_opts){.dialect = "telepathy", .model = "m"}, &llm, &err));
     assert_int_equal(err.kind, ERR_UNSUPPORTED);
     assert_false(llm_open(&(struct llm_opts){0}, &llm, &err));
     assert_int_equal(err.kind, ERR_BAD_INPUT);

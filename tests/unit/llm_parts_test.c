@@ -1,9 +1,10 @@
 /* The parts of an exchange one by one: reader, waits, faults, providers, secrets, replay. */
 #include "base/arena.h"
 #include "base/str.h"
+#include "llm/dialect.h"
+#include "llm/endpoint.h"
 #include "llm/llm.h"
 #include "llm/peer_error.h"
-#include "llm/provider.h"
 #include "llm/reply_reader.h"
 #include "llm/retry.h"
 #include "llm/secret.h"
@@ -35,7 +36,7 @@ static void reply_reader__any_split_of_the_bytes__same_reply(void **state)
     for (size_t split = 0; split <= length; split++) {
         CLEANUP(arena_free) struct arena arena = {0};
         CLEANUP(reply_reader_free) struct reply_reader reader;
-        reply_reader_init(&reader, 1000, &arena);
+        reply_reader_init(&reader, dialect_by_name("deepseek"), 1000, &arena);
         assert_true(reply_reader_feed(&reader, 200, stream, split));
         assert_true(reply_reader_feed(&reader, 200, stream + split, length - split));
         reply_reader_finish(&reader);
@@ -45,8 +46,8 @@ static void reply_reader__any_split_of_the_bytes__same_reply(void **state)
                                                     "b");
         assert_string_equal(reader.finish_reason, "stop");
         assert_string_equal(reader.id, "i");
-        assert_int_equal(reader.usage.input_tokens, 5);
-        assert_int_equal(reader.usage.cached_tokens, 4);
+        assert_int_equal(reader.counts.input, 5);
+        assert_int_equal(reader.counts.cached, 4);
     }
 }
 
@@ -57,7 +58,7 @@ static void reply_reader__cut_anywhere_before_the_end__not_whole(void **state)
     for (size_t cut = 0; cut <= end; cut++) {
         CLEANUP(arena_free) struct arena arena = {0};
         CLEANUP(reply_reader_free) struct reply_reader reader;
-        reply_reader_init(&reader, 1000, &arena);
+        reply_reader_init(&reader, dialect_by_name("deepseek"), 1000, &arena);
         (void)reply_reader_feed(&reader, 200, stream, cut);
         reply_reader_finish(&reader);
         assert_false(reply_reader_is_whole(&reader));
@@ -127,14 +128,15 @@ static void peer_text_line__bytes_from_outside__one_short_line(void **state)
     assert_string_equal(peer_text_line("abc", 3, &arena), "abc");
 }
 
-static void provider_find__by_host(void **state)
+static void dialect_by_host__a_row_or_other(void **state)
 {
     (void)state;
-    assert_string_equal(provider_find("API.openai.com")->max_tokens_field, "max_completion_tokens");
-    assert_string_equal(provider_find("api.deepseek.com")->name, "deepseek");
-    assert_string_equal(provider_find("openrouter.ai")->key_variable, "OPENROUTER_API_KEY");
-    assert_string_equal(provider_find("api.openai.com.evil.example")->name, "other");
-    assert_string_equal(provider_find("localhost")->max_tokens_field, "max_tokens");
+    assert_string_equal(dialect_by_host("API.openai.com")->max_tokens_field,
+                        "max_completion_tokens");
+    assert_string_equal(dialect_by_host("api.deepseek.com")->name, "deepseek");
+    assert_string_equal(dialect_by_host("openrouter.ai")->key_variable, "OPENROUTER_API_KEY");
+    assert_string_equal(dialect_by_host("api.openai.com.evil.example")->name, "other");
+    assert_string_equal(dialect_by_host("localhost")->max_tokens_field, "max_tokens");
 }
 
 static void endpoint_parse__loopback_is_told_from_what_looks_like_it(void **state)
@@ -155,7 +157,7 @@ static void endpoint_parse__loopback_is_told_from_what_looks_like_it(void **stat
         struct endpoint endpoint;
         struct err err;
         assert_true(endpoint_parse(cases[i].base_url, &arena, &endpoint, &err));
-        assert_string_equal(endpoint.url, cases[i].url);
+        assert_string_equal(endpoint_url(&endpoint, "/chat/completions", &arena), cases[i].url);
         assert_int_equal(endpoint.is_loopback, cases[i].is_loopback);
     }
 }
@@ -179,7 +181,8 @@ static void llm_chat__defaults_from_the_environment(void **state)
     CLEANUP(llm_close) struct llm *llm = NULL;
     const struct http_peer_step steps[] = {{.body = OK_JSON}};
     struct http_peer peer = {.steps = steps, .step_count = 1};
-    const struct llm_message message = {"user", "hello"};
+    const struct llm_message message = {.role = "user", .text = "hello"};
+    const struct llm_request request = {.messages = &message, .count = 1};
     struct llm_reply reply;
     struct err err;
     (void)state;
@@ -187,7 +190,7 @@ static void llm_chat__defaults_from_the_environment(void **state)
     assert_int_equal(setenv("OPENAI_BASE_URL", peer.url, 1), 0);
     assert_true(llm_open(&(struct llm_opts){.model = "m"}, &llm, &err));
     assert_int_equal(setenv("OPENAI_API_KEY", "sk-read-when-called", 1), 0);
-    assert_true(llm_chat(llm, &message, 1, &arena, &reply, &err));
+    assert_true(llm_chat(llm, &request, &arena, &reply, &err));
     assert_int_equal(unsetenv("OPENAI_API_KEY"), 0);
     assert_int_equal(unsetenv("OPENAI_BASE_URL"), 0);
     assert_non_null(strstr(peer.requests[0], "Bearer sk-read-when-called\r\n"));
@@ -201,7 +204,8 @@ static void llm_chat__replay__answers_in_order_then_an_error(void **state)
                                 "{\"content\":\"two\"}\n{\"text\":\"no content\"}\nnot json";
     CLEANUP(arena_free) struct arena arena = {0};
     CLEANUP(llm_close) struct llm *llm = NULL;
-    const struct llm_message message = {"user", "hello"};
+    const struct llm_message message = {.role = "user", .text = "hello"};
+    const struct llm_request request = {.messages = &message, .count = 1};
     struct llm_reply reply;
     struct err err = {0};
     char *dir = NULL;
@@ -209,22 +213,22 @@ static void llm_chat__replay__answers_in_order_then_an_error(void **state)
     assert_true(os_make_temp_dir("kope-llm", &arena, &dir, &err));
     const char *path = os_path_join(&arena, dir, "replies.jsonl");
     assert_true(os_write_file(path, lines, strlen(lines), false, &err));
-    const struct llm_opts opts = {.driver = "replay", .base_url = path, .model = "m"};
+    const struct llm_opts opts = {.dialect = "replay", .base_url = path, .model = "m"};
     assert_true(llm_open(&opts, &llm, &err));
     assert_true(os_remove_tree(dir, &err));
-    assert_true(llm_chat(llm, &message, 1, &arena, &reply, &err));
+    assert_true(llm_chat(llm, &request, &arena, &reply, &err));
     assert_string_equal(reply.text, "one");
     assert_string_equal(reply.finish_reason, "length");
     assert_int_equal(reply.usage.output_tokens, 3);
     assert_false(reply.usage.is_estimate);
-    assert_true(llm_chat(llm, &message, 1, &arena, &reply, &err));
+    assert_true(llm_chat(llm, &request, &arena, &reply, &err));
     assert_string_equal(reply.text, "two");
     assert_true(reply.usage.is_estimate);
-    assert_false(llm_chat(llm, &message, 1, &arena, &reply, &err));
+    assert_false(llm_chat(llm, &request, &arena, &reply, &err));
     assert_int_equal(err.kind, ERR_BAD_INPUT);
-    assert_false(llm_chat(llm, &message, 1, &arena, &reply, &err));
+    assert_false(llm_chat(llm, &request, &arena, &reply, &err));
     assert_non_null(strstr(err.message, "line 5"));
-    assert_false(llm_chat(llm, &message, 1, &arena, &reply, &err));
+    assert_false(llm_chat(llm, &request, &arena, &reply, &err));
     assert_non_null(strstr(err.message, "no more replies"));
 }
 
@@ -236,7 +240,7 @@ int main(void)
         cmocka_unit_test(retry_wait__doubles_to_eight_seconds_less_a_quarter),
         cmocka_unit_test(peer_error_classify__by_status_words_and_the_peers_word),
         cmocka_unit_test(peer_text_line__bytes_from_outside__one_short_line),
-        cmocka_unit_test(provider_find__by_host),
+        cmocka_unit_test(dialect_by_host__a_row_or_other),
         cmocka_unit_test(endpoint_parse__loopback_is_told_from_what_looks_like_it),
         cmocka_unit_test(secret_redact__every_occurrence_but_no_placeholders),
         cmocka_unit_test(llm_chat__defaults_from_the_environment),

@@ -226,7 +226,7 @@ static void proposer_next__no_budget_for_a_repair__failure(void **state)
     s.steps[0] = say(&s.arena, "no", "stop", 2000, 50);
     run(&s, (struct propose_request){.token_budget = 3000}, 1);
     assert_true(s.ok);
-    assert_non_null(strstr(s.proposal.failure, "no repair: asking the model may take"));
+    assert_non_null(strstr(s.proposal.failure, "no repair: asking model 'm' may take"));
     assert_int_equal(s.proposal.tokens_in, 2000);
     assert_int_equal(requests(&s), 1);
     end(&s);

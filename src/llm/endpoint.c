@@ -1,26 +1,10 @@
-#include "llm/provider.h"
+#include "llm/endpoint.h"
 
 #include "base/str.h"
 
 #include <curl/curl.h>
 #include <string.h>
 #include <strings.h>
-
-static const struct provider providers[] = {
-    {"openai", "api.openai.com", "OPENAI_API_KEY", "max_completion_tokens"},
-    {"openrouter", "openrouter.ai", "OPENROUTER_API_KEY", "max_tokens"},
-    {"deepseek", "api.deepseek.com", "DEEPSEEK_API_KEY", "max_tokens"},
-    {"z.ai", "api.z.ai", "ZAI_API_KEY", "max_tokens"},
-    {"other", NULL, "OPENAI_API_KEY", "max_tokens"}, /* vLLM, llama.cpp, Ollama, gateways */
-};
-
-const struct provider *provider_find(const char *host)
-{
-    const struct provider *row = providers;
-    while (row->host && strcasecmp(row->host, host) != 0)
-        row++;
-    return row;
-}
 
 static bool is_loopback(const char *host)
 {
@@ -63,7 +47,7 @@ static bool take_apart(CURLU *url, const char *base_url, struct arena *arena, st
     while (length > 0 && base_url[length - 1] == '/')
         length--;
     *out = (struct endpoint){
-        .url = arena_printf(arena, "%.*s/chat/completions", (int)length, base_url),
+        .base_url = arena_strndup(arena, base_url, length),
         .host = host,
         .is_loopback = is_loopback(host),
     };
@@ -79,4 +63,12 @@ bool endpoint_parse(const char *base_url, struct arena *arena, struct endpoint *
     const bool ok = take_apart(url, base_url, arena, out, err);
     curl_url_cleanup(url);
     return ok;
+}
+
+const char *endpoint_url(const struct endpoint *endpoint, const char *path, struct arena *arena)
+{
+    static const char version[] = "/v1";
+    if (str_starts_with(path, "/v1/") && str_ends_with(endpoint->base_url, version))
+        path += strlen(version);
+    return arena_printf(arena, "%s%s", endpoint->base_url, path);
 }
