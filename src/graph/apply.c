@@ -95,7 +95,7 @@ static bool apply_run(struct intake *in, struct err *err)
     if (!event_read_run(in->event->body, in->arena, &run, &in->problem))
         return true;
     CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(in->graph, "INSERT INTO run VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    if (!query_begin(in->graph, "INSERT INTO run VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                      &query, err))
         return false;
     give_text(&query, in->event->id.text);
@@ -116,6 +116,7 @@ static bool apply_run(struct intake *in, struct err *err)
     give_text(&query, run.kernel);
     give_real(&query, run.load_average);
     give_text(&query, run.start_decision);
+    give_text(&query, run.settings);
     return query_run(&query, err) && text_refresh(in->graph, TEXT_OF_RUN, in->event->id.text, err);
 }
 
@@ -191,8 +192,8 @@ static bool insert_decision(struct intake *in, const struct decision_event *deci
                      "INSERT INTO decision(decision_id, stamp, wall_ms, run_id, parent, sequence,"
                      " step, proposer, intent, hypothesis, predicted_log_ratio, moves, recipe,"
                      " compiler, flags, source_body, candidate_id, context_id, derived_from,"
-                     " tokens_in, tokens_out, failure)"
-                     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                     " tokens_in, tokens_out, failure, exchange_id, exchange_index, uses)"
+                     " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                      &query, err))
         return false;
     give_text(&query, in->event->id.text);
@@ -217,6 +218,9 @@ static bool insert_decision(struct intake *in, const struct decision_event *deci
     give_int(&query, decision->tokens_in);
     give_int(&query, decision->tokens_out);
     give_text(&query, decision->failure);
+    give_text(&query, decision->exchange_id);
+    give_int(&query, decision->exchange_index);
+    give_text(&query, decision->uses);
     return query_run(&query, err);
 }
 
@@ -280,6 +284,41 @@ static bool apply_context(struct intake *in, struct err *err)
     return query_run(&query, err) && insert_items(in, &context, err);
 }
 
+static bool apply_exchange(struct intake *in, struct err *err)
+{
+    struct exchange_event e;
+    if (!event_read_exchange(in->event->body, in->arena, &e, &in->problem))
+        return true;
+    CLEANUP(query_end) struct query query = {0};
+    if (!query_begin(in->graph,
+                     "INSERT INTO exchange VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                     &query, err))
+        return false;
+    give_text(&query, in->event->id.text);
+    give_stamp(&query, in->event);
+    give_text(&query, e.run_id);
+    give_text(&query, e.role);
+    give_text(&query, e.model);
+    give_text(&query, e.parent);
+    give_text(&query, e.step);
+    give_text(&query, e.context_id);
+    give_int(&query, e.sequence);
+    give_text(&query, e.prompt_hash);
+    give_text(&query, e.finish_reason);
+    give_int(&query, e.tokens_in);
+    give_int(&query, e.tokens_cached);
+    give_int(&query, e.tokens_out);
+    give_int(&query, e.tokens_reasoning);
+    give_int(&query, e.tokens_lost);
+    give_int(&query, e.is_estimate);
+    give_int(&query, e.is_cost_known);
+    give_real(&query, e.cost_usd);
+    give_int(&query, e.attempts);
+    give_int(&query, e.wall_ns);
+    give_text(&query, e.body);
+    return query_run(&query, err);
+}
+
 static bool apply_finding(struct intake *in, struct err *err)
 {
     struct finding_event finding;
@@ -322,7 +361,7 @@ static const struct {
     {EVENT_RUN, apply_run},           {EVENT_RUN_END, apply_run_end},
     {EVENT_DECISION, apply_decision}, {EVENT_OUTCOME, apply_an_outcome},
     {EVENT_CONTEXT, apply_context},   {EVENT_FINDING, apply_finding},
-    {EVENT_NOTE, apply_note},
+    {EVENT_NOTE, apply_note},         {EVENT_EXCHANGE, apply_exchange},
 };
 
 static bool insert_event(struct graph *graph, const struct event *event, bool *is_new,

@@ -19,8 +19,8 @@ static const char *const dumps[] = {
     "SELECT 'run_end', * FROM run_end ORDER BY run_id",
     "SELECT 'decision', decision_id, stamp, wall_ms, run_id, parent, sequence, step, proposer,"
     " intent, hypothesis, predicted_log_ratio, moves, recipe, compiler, flags, source_body,"
-    " candidate_id, context_id, derived_from, tokens_in, tokens_out, failure FROM decision"
-    " ORDER BY decision_id",
+    " candidate_id, context_id, derived_from, tokens_in, tokens_out, failure, exchange_id,"
+    " exchange_index, uses FROM decision ORDER BY decision_id",
     "SELECT 'move', * FROM decision_move ORDER BY decision_id, move",
     "SELECT 'outcome', * FROM outcome ORDER BY decision_id, is_confirmation",
     "SELECT 'case', * FROM outcome_case ORDER BY decision_id, is_confirmation, position",
@@ -28,6 +28,7 @@ static const char *const dumps[] = {
     "SELECT 'context', * FROM context ORDER BY context_id",
     "SELECT 'item', * FROM context_item ORDER BY context_id, position",
     "SELECT 'note', * FROM note ORDER BY note_id",
+    "SELECT 'exchange', * FROM exchange ORDER BY exchange_id",
     TEXT_DUMP " LEFT JOIN decision_text f ON f.rowid = d.row ORDER BY d.decision_id",
     "SELECT 'words', t.task_id, f.words FROM task t LEFT JOIN task_text f ON f.rowid = t.row"
     " ORDER BY t.task_id",

@@ -72,6 +72,8 @@ struct graph_decision {
         held_out_log_ratio; /* of the confirmation */
     int64_t wall_ms;
     int64_t tokens_in, tokens_out;
+    const char *context_id, *exchange_id, *uses; /* "" */
+    int64_t exchange_index;
 };
 
 struct graph_decisions {
@@ -133,6 +135,7 @@ struct graph_run {
     int64_t budget, time_limit_ns, token_budget, wall_ms;
     double load_average;
     const char *start_decision;
+    const char *settings; /* JSON; "" */
     bool has_ended;
     const char *end_reason, *best_decision;
     double best_log_ratio;
@@ -144,6 +147,27 @@ bool graph_find_run(struct graph *graph, const char *id_or_prefix, struct arena 
                     struct graph_run *out, struct err *err);
 bool graph_runs(struct graph *graph, size_t limit, struct arena *arena,
                 const struct graph_run **out, size_t *out_count, struct err *err);
+
+/* What was asked of models in a run, in order; see exchange_event. */
+struct graph_exchange {
+    const char *id, *role, *model, *parent, *step, *context_id, *prompt_hash, *finish_reason, *body;
+    int64_t sequence, tokens_in, tokens_cached, tokens_out, tokens_reasoning, tokens_lost;
+    bool is_estimate, is_cost_known;
+    double cost_usd;
+    int64_t attempts, wall_ns;
+};
+bool graph_exchanges(struct graph *graph, const char *run_id, struct arena *arena,
+                     const struct graph_exchange **out, size_t *out_count, struct err *err);
+
+/* The last context of a run: its id, the stored text, and its items; `*found` false where the run
+ * had none. */
+struct graph_context {
+    const char *id, *text_body, *prefix_hash;
+    const struct context_item *items;
+    size_t item_count;
+};
+bool graph_last_context(struct graph *graph, const char *run_id, struct arena *arena, bool *found,
+                        struct graph_context *out, struct err *err);
 
 /* Cases of the outcome of a decision (confirmation: of its confirmation). */
 bool graph_outcome_cases(struct graph *graph, const char *decision_id, bool confirmation,

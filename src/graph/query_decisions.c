@@ -49,6 +49,10 @@ static void take_decision(struct query *query, struct arena *arena, struct graph
     out->wall_ms = take_int(query);
     out->tokens_in = take_int(query);
     out->tokens_out = take_int(query);
+    out->context_id = take_text(query, arena);
+    out->exchange_id = take_text(query, arena);
+    out->uses = take_text(query, arena);
+    out->exchange_index = take_int(query);
 }
 
 /* All rows of a query whose parameters are given. */

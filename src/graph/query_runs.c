@@ -10,7 +10,8 @@
 #define RUN_SELECT                                                                                 \
     "SELECT r.run_id, r.task_id, coalesce(t.name, ''), r.task_dir, coalesce(t.family, ''),"        \
     " r.target_id, r.proposer, r.policy, r.gate_id, r.host, r.kernel, r.kope_version, r.seed,"     \
-    " r.budget, r.time_limit_ns, r.token_budget, r.wall_ms, r.load_average, r.start_decision,"     \
+    " r.budget, r.time_limit_ns, r.token_budget, r.wall_ms, r.load_average, r.start_decision, "    \
+    "r.settings,"                                                                                  \
     " e.run_id IS NOT NULL, e.reason, e.best_decision, e.best_log_ratio,"                          \
     " coalesce(e.evaluations, (SELECT count(*) FROM decision d JOIN outcome o"                     \
     " ON o.decision_id = d.decision_id AND o.is_confirmation = 0 WHERE d.run_id = r.run_id)),"     \
@@ -40,6 +41,7 @@ static void take_run(struct query *query, struct arena *arena, struct graph_run 
     out->wall_ms = take_int(query);
     out->load_average = take_real(query);
     out->start_decision = take_text(query, arena);
+    out->settings = take_text(query, arena);
     out->has_ended = take_bool(query);
     out->end_reason = take_text(query, arena);
     out->best_decision = take_text(query, arena);

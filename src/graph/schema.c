@@ -126,9 +126,64 @@ static const char views_v1[] =
     " UNION ALL SELECT 'used', d.decision_id, i.ref FROM decision d JOIN context_item i"
     " ON i.context_id = d.context_id WHERE i.withheld = 0 AND i.ref <> '';";
 
+/* Exchanges with models, and what a decision says of the one that it comes from. */
+static const char tables_v2[] =
+    "ALTER TABLE run ADD COLUMN settings TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE decision ADD COLUMN exchange_id TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE decision ADD COLUMN exchange_index INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE decision ADD COLUMN uses TEXT NOT NULL DEFAULT '';"
+    "CREATE TABLE exchange(exchange_id TEXT PRIMARY KEY, stamp TEXT NOT NULL, run_id TEXT NOT NULL,"
+    " role TEXT NOT NULL, model TEXT NOT NULL, parent TEXT NOT NULL, step TEXT NOT NULL,"
+    " context_id TEXT NOT NULL, sequence INTEGER NOT NULL, prompt_hash TEXT NOT NULL,"
+    " finish_reason TEXT NOT NULL, tokens_in INTEGER NOT NULL, tokens_cached INTEGER NOT NULL,"
+    " tokens_out INTEGER NOT NULL, tokens_reasoning INTEGER NOT NULL,"
+    " tokens_lost INTEGER NOT NULL, is_estimate INTEGER NOT NULL, is_cost_known INTEGER NOT NULL,"
+    " cost_usd REAL NOT NULL, attempts INTEGER NOT NULL, wall_ns INTEGER NOT NULL,"
+    " body TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX exchange_by_run ON exchange(run_id, stamp);"
+    "DROP VIEW edge; DROP VIEW decision_view;";
+
+/* As before, with the exchange. */
+static const char views_v2[] =
+    "CREATE VIEW decision_view AS SELECT d.decision_id, d.row, d.stamp, d.run_id, d.parent,"
+    " coalesce(r.task_id, '') AS task_id, coalesce(t.name, '') AS task_name,"
+    " coalesce(t.family, '') AS family, coalesce(r.target_id, '') AS target_id, d.sequence, d.step,"
+    " d.proposer, d.intent, d.hypothesis, d.moves, d.recipe, d.compiler, d.flags, d.source_body,"
+    " d.candidate_id, coalesce(o.code_id, '') AS code_id, d.derived_from, d.failure,"
+    " d.predicted_log_ratio, o.kind IS NOT NULL AS has_outcome, o.kind, o.mechanism, o.evidence,"
+    " o.diagnostics_body, o.log_ratio, o.log_low, o.log_high,"
+    " CASE WHEN o.kind = 'timed' AND (d.parent = '' OR p.kind = 'timed')"
+    " THEN o.log_ratio - coalesce(p.log_ratio, 0.0) END AS gain,"
+    " coalesce(o.kind = 'timed' AND o.is_win, 0) AS is_win,"
+    " coalesce(c.kind = 'timed' AND c.is_win, 0) AS is_confirmed,"
+    " coalesce(c.kind <> 'too-noisy' AND NOT (c.kind = 'timed' AND c.is_win), 0)"
+    " AS confirm_failed,"
+    " c.log_ratio AS confirmed_log_ratio, c.log_low AS confirmed_low, c.log_high AS confirmed_high,"
+    " c.held_out_log_ratio,"
+    " CASE WHEN c.kind = 'timed' THEN c.log_low ELSE o.log_low END AS pessimistic,"
+    " d.wall_ms, d.tokens_in, d.tokens_out, d.context_id, d.exchange_id, d.exchange_index,"
+    " d.uses"
+    " FROM decision d LEFT JOIN run r ON r.run_id = d.run_id"
+    " LEFT JOIN task t ON t.task_id = r.task_id"
+    " LEFT JOIN outcome o ON o.decision_id = d.decision_id AND o.is_confirmation = 0"
+    " LEFT JOIN outcome c ON c.decision_id = d.decision_id AND c.is_confirmation = 1"
+    " LEFT JOIN outcome p ON p.decision_id = d.parent AND p.is_confirmation = 0;"
+
+    "CREATE VIEW edge AS"
+    " SELECT 'next' AS kind, parent AS source, decision_id AS target FROM decision"
+    " WHERE parent <> ''"
+    " UNION ALL SELECT 'next', run_id, decision_id FROM decision WHERE parent = ''"
+    " UNION ALL SELECT 'alternative', a.decision_id, b.decision_id FROM decision a JOIN decision b"
+    " ON a.run_id = b.run_id AND a.parent = b.parent AND a.decision_id < b.decision_id"
+    " UNION ALL SELECT 'derived-from', decision_id, derived_from FROM decision"
+    " WHERE derived_from <> ''"
+    " UNION ALL SELECT 'used', d.decision_id, i.ref FROM decision d JOIN context_item i"
+    " ON i.context_id = d.context_id WHERE i.withheld = 0 AND i.ref <> '';";
+
 /* Each migration is a list of scripts (C limits the length of a literal), ended by NULL. */
 static const char *const migration_1[] = {tables_v1, more_tables_v1, views_v1, NULL};
-static const char *const *const migrations[] = {migration_1};
+static const char *const migration_2[] = {tables_v2, views_v2, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
@@ -139,7 +194,7 @@ static const char drop_all[] =
     "DROP TABLE IF EXISTS decision; DROP TABLE IF EXISTS decision_move;"
     "DROP TABLE IF EXISTS outcome; DROP TABLE IF EXISTS outcome_case;"
     "DROP TABLE IF EXISTS finding; DROP TABLE IF EXISTS context; DROP TABLE IF EXISTS context_item;"
-    "DROP TABLE IF EXISTS note; PRAGMA user_version = 0;";
+    "DROP TABLE IF EXISTS note; DROP TABLE IF EXISTS exchange; PRAGMA user_version = 0;";
 
 static bool read_version(struct graph *graph, int64_t *out, struct err *err)
 {

@@ -47,6 +47,7 @@ static const struct field run_fields[] = {
     {"kernel", FIELD_NAME, false, offsetof(struct run_event, kernel)},
     {"load_average", FIELD_REAL, false, offsetof(struct run_event, load_average)},
     {"start_decision", FIELD_ID, false, offsetof(struct run_event, start_decision)},
+    {"settings", FIELD_TEXT, false, offsetof(struct run_event, settings)},
 };
 
 static const struct field run_end_fields[] = {
@@ -57,6 +58,29 @@ static const struct field run_end_fields[] = {
     {"evaluations", FIELD_INT, false, offsetof(struct run_end_event, evaluations)},
     {"wall_ns", FIELD_INT, false, offsetof(struct run_end_event, wall_ns)},
     {"tokens", FIELD_INT, false, offsetof(struct run_end_event, tokens)},
+};
+
+static const struct field exchange_fields[] = {
+    {"run_id", FIELD_ID, true, offsetof(struct exchange_event, run_id)},
+    {"role", FIELD_NAME, true, offsetof(struct exchange_event, role)},
+    {"model", FIELD_NAME, false, offsetof(struct exchange_event, model)},
+    {"parent", FIELD_ID, false, offsetof(struct exchange_event, parent)},
+    {"step", FIELD_NAME, false, offsetof(struct exchange_event, step)},
+    {"context_id", FIELD_ID, false, offsetof(struct exchange_event, context_id)},
+    {"sequence", FIELD_INT, false, offsetof(struct exchange_event, sequence)},
+    {"prompt_hash", FIELD_ID, false, offsetof(struct exchange_event, prompt_hash)},
+    {"finish_reason", FIELD_NAME, false, offsetof(struct exchange_event, finish_reason)},
+    {"tokens_in", FIELD_INT, false, offsetof(struct exchange_event, tokens_in)},
+    {"tokens_cached", FIELD_INT, false, offsetof(struct exchange_event, tokens_cached)},
+    {"tokens_out", FIELD_INT, false, offsetof(struct exchange_event, tokens_out)},
+    {"tokens_reasoning", FIELD_INT, false, offsetof(struct exchange_event, tokens_reasoning)},
+    {"tokens_lost", FIELD_INT, false, offsetof(struct exchange_event, tokens_lost)},
+    {"is_estimate", FIELD_BOOL, false, offsetof(struct exchange_event, is_estimate)},
+    {"is_cost_known", FIELD_BOOL, false, offsetof(struct exchange_event, is_cost_known)},
+    {"cost_usd", FIELD_REAL, false, offsetof(struct exchange_event, cost_usd)},
+    {"attempts", FIELD_INT, false, offsetof(struct exchange_event, attempts)},
+    {"wall_ns", FIELD_INT, false, offsetof(struct exchange_event, wall_ns)},
+    {"body", FIELD_ID, false, offsetof(struct exchange_event, body)},
 };
 
 static const struct field finding_fields[] = {
@@ -81,6 +105,8 @@ static const struct field_table run_table = {EVENT_RUN, run_fields,
                                              sizeof run_fields / sizeof *run_fields};
 static const struct field_table run_end_table = {EVENT_RUN_END, run_end_fields,
                                                  sizeof run_end_fields / sizeof *run_end_fields};
+static const struct field_table exchange_table = {EVENT_EXCHANGE, exchange_fields,
+                                                  sizeof exchange_fields / sizeof *exchange_fields};
 static const struct field_table finding_table = {EVENT_FINDING, finding_fields,
                                                  sizeof finding_fields / sizeof *finding_fields};
 static const struct field_table note_table = {EVENT_NOTE, note_fields,
@@ -112,6 +138,11 @@ void event_write_run(const struct run_event *e, struct buf *out)
 void event_write_run_end(const struct run_end_event *e, struct buf *out)
 {
     write_flat(&run_end_table, e, out);
+}
+
+void event_write_exchange(const struct exchange_event *e, struct buf *out)
+{
+    write_flat(&exchange_table, e, out);
 }
 
 void event_write_finding(const struct finding_event *e, struct buf *out)
@@ -159,6 +190,16 @@ bool event_read_run_end(const struct json *body, struct arena *arena, struct run
 {
     struct run_end_event event;
     if (!fields_read(&run_end_table, body, arena, &event, err))
+        return false;
+    *out = event;
+    return true;
+}
+
+bool event_read_exchange(const struct json *body, struct arena *arena, struct exchange_event *out,
+                         struct err *err)
+{
+    struct exchange_event event;
+    if (!fields_read(&exchange_table, body, arena, &event, err))
         return false;
     *out = event;
     return true;

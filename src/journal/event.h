@@ -4,8 +4,9 @@
  * names the field. Strings of a decoded event are the arena's.
  *
  * A run is opened by EVENT_RUN and ended by EVENT_RUN_END. Each decision is written before it is
- * judged (a proposal that was paid for is never lost), its outcome after. Bodies larger than a line
- * lie in the store and are named by id.
+ * judged (a proposal that was paid for is never lost), its outcome after. What a model was asked
+ * and what it answered is written as soon as the answer is there, before anything is made of it.
+ * Bodies larger than a line lie in the store and are named by id.
  */
 #ifndef KOPE_JOURNAL_EVENT_H
 #define KOPE_JOURNAL_EVENT_H
@@ -20,6 +21,7 @@
 #define EVENT_TARGET "target"
 #define EVENT_DECISION "decision"
 #define EVENT_CONTEXT "context"
+#define EVENT_EXCHANGE "exchange"
 #define EVENT_OUTCOME "outcome"
 #define EVENT_FINDING "finding"
 #define EVENT_NOTE "note"
@@ -48,6 +50,7 @@ struct run_event {
     double load_average;
     const char
         *start_decision; /* id of the remembered decision that the run starts from, "" where none */
+    const char *settings; /* JSON: what else of its options a resume needs; "" */
 };
 
 struct run_end_event {
@@ -78,6 +81,9 @@ struct decision_event {
     const char *derived_from; /* decision of another run or task that it comes from, "" */
     int64_t tokens_in, tokens_out;
     const char *exchange_body; /* store id of what was said to and by a model, without keys; "" */
+    const char *exchange_id;   /* id of the EVENT_EXCHANGE that it was read from; "" */
+    int64_t exchange_index;    /* 0, 1, ...: of the proposals of that exchange */
+    const char *uses; /* decisions and skills that the proposer says it used, as one line */
     const char
         *failure; /* the proposer's own: "reply is malformed twice": then no outcome follows; "" */
 };
@@ -97,6 +103,28 @@ struct context_event {
     const struct context_item *items;
     size_t item_count;
     const char *prefix_hash, *text_body;
+};
+
+/* One exchange with a model: a turn of a proposal, or of a role that helps with the context. The
+ * body holds {"request":...,"reply":...} without keys. */
+struct exchange_event {
+    const char *run_id;
+    const char *role;          /* "propose", "repair", "summarise", "rerank" */
+    const char *model;         /* as it was asked for */
+    const char *parent;        /* propose: the decision to go on from; "" is the baseline */
+    const char *step;          /* propose: "small", "large" */
+    const char *context_id;    /* propose: the EVENT_CONTEXT that was sent; "" */
+    int64_t sequence;          /* decisions of the run so far */
+    const char *prompt_hash;   /* of all messages that were sent */
+    const char *finish_reason; /* as the server said; "" */
+    int64_t tokens_in;         /* cached ones included */
+    int64_t tokens_cached, tokens_out, tokens_reasoning;
+    int64_t tokens_lost; /* at most so many went into attempts that broke off; not in tokens_in */
+    bool is_estimate;    /* bounds, where the server did not tell */
+    bool is_cost_known;
+    double cost_usd;
+    int64_t attempts, wall_ns;
+    const char *body; /* store id */
 };
 
 struct outcome_event {
@@ -124,6 +152,7 @@ void event_write_run(const struct run_event *e, struct buf *out);
 void event_write_run_end(const struct run_end_event *e, struct buf *out);
 void event_write_decision(const struct decision_event *e, struct buf *out);
 void event_write_context(const struct context_event *e, struct buf *out);
+void event_write_exchange(const struct exchange_event *e, struct buf *out);
 void event_write_outcome(const struct outcome_event *e, struct buf *out);
 void event_write_finding(const struct finding_event *e, struct buf *out);
 void event_write_note(const struct note_event *e, struct buf *out);
@@ -140,6 +169,8 @@ bool event_read_decision(const struct json *body, struct arena *arena, struct de
                          struct err *err);
 bool event_read_context(const struct json *body, struct arena *arena, struct context_event *out,
                         struct err *err);
+bool event_read_exchange(const struct json *body, struct arena *arena, struct exchange_event *out,
+                         struct err *err);
 bool event_read_outcome(const struct json *body, struct arena *arena, struct outcome_event *out,
                         struct err *err);
 bool event_read_finding(const struct json *body, struct arena *arena, struct finding_event *out,

@@ -24,6 +24,9 @@ static const struct field decision_fields[] = {
     {"tokens_in", FIELD_INT, false, offsetof(struct decision_event, tokens_in)},
     {"tokens_out", FIELD_INT, false, offsetof(struct decision_event, tokens_out)},
     {"exchange_body", FIELD_ID, false, offsetof(struct decision_event, exchange_body)},
+    {"exchange_id", FIELD_ID, false, offsetof(struct decision_event, exchange_id)},
+    {"exchange_index", FIELD_INT, false, offsetof(struct decision_event, exchange_index)},
+    {"uses", FIELD_TEXT, false, offsetof(struct decision_event, uses)},
     {"failure", FIELD_TEXT, false, offsetof(struct decision_event, failure)},
 };
 

@@ -56,6 +56,17 @@ static inline const char *world_run(struct world *w, const char *task, const cha
     return world_add(w, EVENT_RUN, &body);
 }
 
+static inline void world_exchange(struct world *w, const char *run, const char *role,
+                                  int64_t tokens_in)
+{
+    struct buf body = {0};
+    event_write_exchange(
+        &(struct exchange_event){
+            .run_id = run, .role = role, .model = "m", .tokens_in = tokens_in, .cost_usd = 0.25},
+        &body);
+    (void)world_add(w, EVENT_EXCHANGE, &body);
+}
+
 static inline void world_run_end(struct world *w, const char *run, const char *reason,
                                  const char *best)
 {
@@ -206,6 +217,8 @@ static inline struct small_world world_fill(struct world *w)
     world_outcome(w, &(struct found){s.noisy, "t-softmax", "zen3", VERDICT_TOO_NOISY, 0, false,
                                      false, "the host is loaded", "code-noisy"});
     world_finding(w, s.run1, s.tile);
+    world_exchange(w, s.run1, "propose", 120);
+    world_exchange(w, s.run1, "repair", 30);
     world_run_end(w, s.run1, "budget", s.vector);
     s.run2 = world_run(w, "t-layer", "zen3");
     s.other = world_decision(w, &(struct try){s.run2, "", "tile", 1, {"tile"}, "tile(j)"});

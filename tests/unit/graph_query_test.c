@@ -319,6 +319,18 @@ static void graph_runs_cases_findings_stats__match_the_world(void **state)
     assert_string_equal(findings[0].text, "waits for loads");
     assert_int_equal(findings[0].line, 3);
 
+    const struct graph_exchange *exchanges = NULL;
+    assert_ok(f, graph_exchanges(graph, s.run1, &f->arena, &exchanges, &count, &f->err));
+    assert_int_equal(count, 2);
+    assert_string_equal(exchanges[0].role, "propose");
+    assert_string_equal(exchanges[1].role, "repair");
+    assert_int_equal(exchanges[0].tokens_in, 120);
+    assert_true(exchanges[1].cost_usd == 0.25);
+    bool found = true;
+    struct graph_context context;
+    assert_ok(f, graph_last_context(graph, s.run2, &f->arena, &found, &context, &f->err));
+    assert_false(found);
+
     struct graph_stats stats;
     assert_ok(f, graph_get_stats(graph, &stats, &f->err));
     assert_int_equal(stats.events, w->count);

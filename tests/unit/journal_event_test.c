@@ -152,6 +152,9 @@ static void decision__round_trip(void **state)
                                       .derived_from = "dd",
                                       .tokens_in = 10,
                                       .tokens_out = 11,
+                                      .exchange_id = "ee",
+                                      .exchange_index = 2,
+                                      .uses = "f1 skill:tiling",
                                       .failure = "none"};
     event_write_decision(&in, &body);
     assert_ok(f, event_read_decision(parse(f, &body), &f->arena, &out, &f->err));
@@ -175,7 +178,57 @@ static void decision__round_trip(void **state)
     assert_string_equal(out.derived_from, "dd");
     assert_int_equal(out.tokens_in, 10);
     assert_int_equal(out.tokens_out, 11);
+    assert_string_equal(out.exchange_id, "ee");
+    assert_int_equal(out.exchange_index, 2);
+    assert_string_equal(out.uses, "f1 skill:tiling");
     assert_string_equal(out.failure, "none");
+}
+
+static void exchange__round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct buf body = {0};
+    struct exchange_event out;
+    const struct exchange_event in = {.run_id = "r",
+                                      .role = "propose",
+                                      .model = "m",
+                                      .parent = "p",
+                                      .step = "large",
+                                      .context_id = "cc",
+                                      .sequence = 4,
+                                      .prompt_hash = "hh",
+                                      .finish_reason = "length",
+                                      .tokens_in = 1,
+                                      .tokens_cached = 2,
+                                      .tokens_out = 3,
+                                      .tokens_reasoning = 5,
+                                      .tokens_lost = 6,
+                                      .is_estimate = true,
+                                      .is_cost_known = true,
+                                      .cost_usd = 0.125,
+                                      .attempts = 7,
+                                      .wall_ns = 8,
+                                      .body = "bb"};
+    event_write_exchange(&in, &body);
+    assert_ok(f, event_read_exchange(parse(f, &body), &f->arena, &out, &f->err));
+    assert_string_equal(out.role, "propose");
+    assert_string_equal(out.model, "m");
+    assert_string_equal(out.parent, "p");
+    assert_string_equal(out.step, "large");
+    assert_string_equal(out.context_id, "cc");
+    assert_string_equal(out.prompt_hash, "hh");
+    assert_string_equal(out.finish_reason, "length");
+    assert_string_equal(out.body, "bb");
+    assert_int_equal(out.sequence, 4);
+    assert_int_equal(out.tokens_in, 1);
+    assert_int_equal(out.tokens_cached, 2);
+    assert_int_equal(out.tokens_out, 3);
+    assert_int_equal(out.tokens_reasoning, 5);
+    assert_int_equal(out.tokens_lost, 6);
+    assert_true(out.is_estimate && out.is_cost_known);
+    assert_true(out.cost_usd == 0.125);
+    assert_int_equal(out.attempts, 7);
+    assert_int_equal(out.wall_ns, 8);
 }
 
 static void context__round_trip(void **state)
@@ -439,6 +492,7 @@ int main(void)
         FIXTURE(run__round_trip),
         FIXTURE(run_end__round_trip),
         FIXTURE(decision__round_trip),
+        FIXTURE(exchange__round_trip),
         FIXTURE(context__round_trip),
         FIXTURE(outcome__round_trip),
         FIXTURE(outcome__each_kind_of_verdict__round_trip),
