@@ -21,6 +21,9 @@ int os_take_fd(int *fd);
 
 bool os_path_exists(const char *path);
 bool os_path_is_dir(const char *path);
+/* Owned by this user or by root, and not open to everybody for writing; false where it is not
+ * there. */
+bool os_file_is_ours(const char *path);
 /* Size in bytes, or -1. */
 int64_t os_file_size(const char *path);
 

@@ -14,6 +14,13 @@ bool os_path_exists(const char *path)
     return stat(path, &status) == 0;
 }
 
+bool os_file_is_ours(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && (status.st_uid == geteuid() || status.st_uid == 0) &&
+           (status.st_mode & S_IWOTH) == 0;
+}
+
 bool os_path_is_dir(const char *path)
 {
     struct stat status;

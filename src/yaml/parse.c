@@ -1,7 +1,6 @@
 #include "yaml/yaml.h"
 
 #include "base/str.h"
-#include "yaml/internal.h"
 
 #include <string.h>
 #include <yaml.h>

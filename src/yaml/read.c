@@ -2,7 +2,6 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "yaml/internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

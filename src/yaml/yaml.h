@@ -37,6 +37,9 @@ struct yaml {
 bool yaml_parse(const char *text, size_t length, const char *file, struct arena *arena,
                 const struct yaml **out, struct err *err);
 
+/* A plain scalar that says 'no value': nothing, '~' or 'null'. */
+bool yaml_is_null(const struct yaml *node);
+
 const struct yaml *yaml_get(const struct yaml *mapping, const char *key);
 
 /* ERR_BAD_INPUT "file:line:column: message"; returns false. */
