@@ -6,14 +6,19 @@
 #include "base/tokens.h"
 #include "context/internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_BUDGET_TOKENS = 16000, PATH_LINES = 8 };
+enum { DEFAULT_BUDGET_TOKENS = 16000, ORDERED_ITEMS = 24 };
 #define COLD_SHARE 0.25
+/* Of what SYSTEM, FACTS and TASK leave, an epoch keeps this much for HOT to grow into. */
+#define RESERVE_SHARE 0.25
 
 struct draft {
     const char *system, *facts, *task, *hot;
     struct entries *cold, *warm;
+    /* Where an epoch goes on: what is kept of it, in front of `warm`. */
+    const struct context_epoch *kept;
 };
 
 static const char *task_section(const struct task *task, struct arena *arena)
@@ -38,7 +43,7 @@ static const char *task_section(const struct task *task, struct arena *arena)
     return copy;
 }
 
-static const char *path_line(const struct graph_decision *d, struct arena *arena)
+const char *context_path_line(const struct graph_decision *d, struct arena *arena)
 {
     if (!d->has_outcome)
         return arena_printf(arena, "- %s: not judged\n", d->intent);
@@ -52,16 +57,19 @@ static const char *path_line(const struct graph_decision *d, struct arena *arena
 static const char *hot_section(const struct context_request *request, struct arena *arena)
 {
     struct buf text = {0};
-    (void)buf_append_str(&text, "## Now\n\n");
+    (void)buf_append_str(&text, "\n## Now\n\n");
     if (request->current_source)
         (void)buf_printf(&text, "Current best (%s):\n```c\n%s\n```\n\n",
                          request->current_summary ? request->current_summary : "",
                          request->current_source);
+    const size_t lines = CONTEXT_PATH_LINES;
+    const size_t first = request->path_count > lines ? request->path_count - lines : 0;
+    if (first != 0 && request->path_summary && request->path_summary[0] != '\0')
+        (void)buf_printf(&text, "Earlier on this path, in short:\n%s\n\n", request->path_summary);
     if (request->path_count != 0)
         (void)buf_append_str(&text, "Last outcomes on this path:\n");
-    const size_t first = request->path_count > PATH_LINES ? request->path_count - PATH_LINES : 0;
     for (size_t i = first; i < request->path_count; i++)
-        (void)buf_append_str(&text, path_line(&request->path[i], arena));
+        (void)buf_append_str(&text, context_path_line(&request->path[i], arena));
     if (request->finding && request->finding[0] != '\0')
         (void)buf_printf(&text, "\nProfile: %s\n", request->finding);
     (void)buf_printf(&text, "\n%s\n", request->ask ? request->ask : "Propose the next candidate.");
@@ -97,39 +105,89 @@ static int64_t choose_cold(struct entries *cold, int64_t tokens)
     return used;
 }
 
-static void append_chosen(struct buf *text, const char *title, const struct entries *entries)
+#define COLD_TITLE "## Knowledge\n\n"
+#define WARM_TITLE "## Experience: what was tried elsewhere, and what came of it\n\n"
+
+static int by_score(const void *a, const void *b)
+{
+    const struct entry *x = a;
+    const struct entry *y = b;
+    if (x->item.score != y->item.score)
+        return x->item.score > y->item.score ? -1 : 1;
+    return strcmp(x->item.ref, y->item.ref);
+}
+
+static bool any_shown(const struct context_item *items, size_t count, const char *section)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(items[i].section, section) && !items[i].withheld)
+            return true;
+    }
+    return false;
+}
+
+static size_t count_section(const struct context_item *items, size_t count, const char *section)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += str_equal(items[i].section, section);
+    return found;
+}
+
+static void append_cold(struct buf *text, const struct entries *cold)
 {
     bool any = false;
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->items[i];
-        if (!entry->is_chosen || entry->item.withheld)
+    for (size_t i = 0; i < cold->count; i++) {
+        if (!cold->items[i].is_chosen)
             continue;
-        if (!any)
-            (void)buf_append_str(text, title);
+        (void)buf_append_str(text, any ? "" : COLD_TITLE);
+        (void)buf_append_str(text, cold->items[i].text);
         any = true;
-        (void)buf_append_str(text, entry->text);
     }
-    if (any)
-        (void)buf_append_str(text, "\n");
+}
+
+/* New lines go to the end, so that what was sent before is the beginning of what is sent now. */
+static void append_warm(const struct draft *draft, struct arena *arena, struct buf *text)
+{
+    const struct context_epoch *kept = draft->kept;
+    size_t number = kept ? count_section(kept->items, kept->item_count, "warm") : 0;
+    bool any = kept && any_shown(kept->items, kept->item_count, "warm");
+    for (size_t i = 0; i < draft->warm->count; i++) {
+        const struct entry *entry = &draft->warm->items[i];
+        if (!entry->is_chosen)
+            continue;
+        number++;
+        if (entry->item.withheld)
+            continue;
+        (void)buf_append_str(text, any ? "" : WARM_TITLE);
+        (void)buf_append_str(text, arena_printf(arena, "E%zu %s", number, entry->text));
+        any = true;
+    }
 }
 
 static void assemble(const struct draft *draft, struct arena *arena, struct context *out)
 {
-    struct buf user = {0};
-    (void)buf_append_str(&user, draft->facts);
-    (void)buf_append_str(&user, draft->task);
-    append_chosen(&user, "## Knowledge\n\n", draft->cold);
-    append_chosen(&user, "## Experience: what was tried elsewhere, and what came of it\n\n",
-                  draft->warm);
-    const char *prefix[] = {draft->system, buf_text(&user)};
-    out->prefix_hash = hash_strings(prefix, 2);
-    (void)buf_append_str(&user, draft->hot);
+    struct buf prefix = {0};
+    if (draft->kept) {
+        (void)buf_append_str(&prefix, draft->kept->prefix);
+    } else {
+        (void)buf_append_str(&prefix, draft->facts);
+        (void)buf_append_str(&prefix, draft->task);
+        append_cold(&prefix, draft->cold);
+    }
+    append_warm(draft, arena, &prefix);
+    const char *parts[] = {draft->system, buf_text(&prefix)};
+    out->prefix_hash = hash_strings(parts, 2);
     out->system_text = draft->system;
-    out->user_text = arena_strdup(arena, buf_text(&user));
-    buf_free(&user);
+    out->facts = draft->facts;
+    out->task_text = draft->task;
+    out->experience = arena_strdup(arena, parts[1] + strlen(draft->facts) + strlen(draft->task));
+    out->hot = draft->hot;
+    out->user_text = arena_printf(arena, "%s%s", parts[1], draft->hot);
     out->text = arena_printf(arena, "%s\n%s", out->system_text, out->user_text);
     out->bytes = (int64_t)strlen(out->text);
     out->tokens = tokens_bound(out->text, (size_t)out->bytes) + 2 * TOKENS_PER_MESSAGE;
+    buf_free(&prefix);
 }
 
 /* The chosen item that is worth least; cold before warm. NULL where nothing is left to drop. */
@@ -149,25 +207,44 @@ static struct entry *least_chosen(struct draft *draft)
     return least;
 }
 
-static void list_items(const struct draft *draft, struct arena *arena, struct context *out)
+static int64_t bound_of(const char *text)
 {
-    struct context_item *items =
-        arena_array(arena, 4 + draft->cold->count + draft->warm->count, sizeof *items);
+    return tokens_bound(text, strlen(text));
+}
+
+static void add_required(const struct draft *draft, struct context_item *items)
+{
     const struct {
         const char *section, *kind, *text;
     } required[] = {{"hot", "contract", draft->system},
                     {"hot", "facts", draft->facts},
                     {"hot", "task", draft->task},
                     {"hot", "state", draft->hot}};
-    size_t count = 0;
     for (size_t i = 0; i < sizeof required / sizeof *required; i++) {
         const size_t length = strlen(required[i].text);
-        items[count++] = (struct context_item){.section = required[i].section,
-                                               .kind = required[i].kind,
-                                               .ref = required[i].kind,
-                                               .bytes = (int64_t)length,
-                                               .tokens = tokens_bound(required[i].text, length),
-                                               .propensity = 1.0};
+        items[i] = (struct context_item){.section = required[i].section,
+                                         .kind = required[i].kind,
+                                         .ref = required[i].kind,
+                                         .bytes = (int64_t)length,
+                                         .tokens = bound_of(required[i].text),
+                                         .propensity = 1.0};
+    }
+}
+
+enum { REQUIRED_ITEMS = 4 };
+
+static void list_items(const struct draft *draft, struct arena *arena, struct context *out)
+{
+    const size_t kept = draft->kept ? draft->kept->item_count : 0;
+    struct context_item *items = arena_array(
+        arena, REQUIRED_ITEMS + kept + draft->cold->count + draft->warm->count, sizeof *items);
+    size_t count = REQUIRED_ITEMS;
+    add_required(draft, items);
+    for (size_t i = 0; i < kept; i++) { /* which the epoch is about to let go of */
+        items[count] = draft->kept->items[i];
+        items[count].kind = arena_strdup(arena, items[count].kind);
+        items[count].ref = arena_strdup(arena, items[count].ref);
+        count++;
     }
     const struct entries *lists[] = {draft->cold, draft->warm};
     for (size_t l = 0; l < 2; l++) {
@@ -178,6 +255,107 @@ static void list_items(const struct draft *draft, struct arena *arena, struct co
     }
     out->items = items;
     out->item_count = count;
+}
+
+/* A bound over the whole can exceed the sum of the parts' bounds: drop the least until it holds. */
+static void fit(struct draft *draft, int64_t budget, struct arena *arena, struct context *out)
+{
+    assemble(draft, arena, out);
+    while (out->tokens > budget) {
+        struct entry *drop = least_chosen(draft);
+        if (!drop)
+            BUG("context: required part grew from within its budget");
+        drop->is_chosen = false;
+        assemble(draft, arena, out);
+    }
+}
+
+/* The best entries in another's order: their scores are dealt out again. */
+static bool put_in_order(const struct context_order *order, struct entries *warm,
+                         struct arena *arena, struct err *err)
+{
+    const size_t count = warm->count < ORDERED_ITEMS ? warm->count : ORDERED_ITEMS;
+    if (!order || count < 2)
+        return true;
+    qsort(warm->items, warm->count, sizeof *warm->items, by_score);
+    const char **texts = arena_array(arena, count, sizeof *texts);
+    size_t *indices = arena_array(arena, count, sizeof *indices);
+    double *scores = arena_array(arena, count, sizeof *scores);
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = warm->items[i].text;
+        scores[i] = warm->items[i].item.score;
+        indices[i] = i;
+    }
+    if (!order->order(order->context, texts, count, indices, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        warm->items[indices[i]].item.score = scores[i];
+    return true;
+}
+
+static void drop_known(const struct context_epoch *epoch, struct entries *warm)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < warm->count; i++) {
+        bool is_known = false;
+        for (size_t k = 0; k < epoch->item_count; k++)
+            is_known = is_known || str_equal(epoch->items[k].ref, warm->items[i].item.ref);
+        if (!is_known)
+            warm->items[left++] = warm->items[i];
+    }
+    warm->count = left;
+}
+
+/* What is kept free besides what HOT takes now; depends on nothing that a resume does not know. */
+static int64_t reserve_beyond_hot(const struct draft *draft, int64_t budget)
+{
+    const int64_t fixed = bound_of(draft->system) + bound_of(draft->facts) + bound_of(draft->task);
+    const int64_t reserve = (int64_t)((double)(budget - fixed) * RESERVE_SHARE);
+    const int64_t hot = bound_of(draft->hot);
+    return reserve > hot ? reserve - hot : 0;
+}
+
+/* The step after another one: only new lines at the end, as far as there is room. False where the
+ * epoch is over: its prefix and HOT do not fit any more, or it is of another task or machine. */
+static bool go_on(const struct context_request *request, struct draft *draft, int64_t budget,
+                  struct arena *arena, struct context *out)
+{
+    const struct context_epoch *epoch = request->epoch;
+    if (!epoch || !epoch->prefix ||
+        !str_starts_with(epoch->prefix, arena_printf(arena, "%s%s", draft->facts, draft->task)))
+        return false;
+    draft->kept = epoch;
+    struct context built = *out;
+    struct entries *warm = draft->warm;
+    draft->warm = arena_alloc(arena, sizeof(struct entries));
+    assemble(draft, arena, &built);
+    draft->warm = warm;
+    if (built.tokens > budget) {
+        draft->kept = NULL;
+        return false;
+    }
+    drop_known(epoch, warm);
+    const int64_t room = budget - built.tokens - reserve_beyond_hot(draft, budget);
+    context_choose(warm, room > 0 ? room : 0, request->withhold_share, request->seed);
+    fit(draft, budget, arena, &built);
+    *out = built;
+    return true;
+}
+
+static bool begin_epoch(const struct context_request *request, struct draft *draft, int64_t budget,
+                        struct arena *arena, struct context *out, struct err *err)
+{
+    const int64_t left =
+        budget - out->tokens - (request->epoch ? reserve_beyond_hot(draft, budget) : 0);
+    split_cold(request->cold, arena, draft->cold);
+    const int64_t cold = choose_cold(draft->cold, (int64_t)((double)left * COLD_SHARE));
+    if (!put_in_order(request->order, draft->warm, arena, err))
+        return false;
+    context_choose(draft->warm, left - cold, request->withhold_share, request->seed);
+    fit(draft, budget, arena, out);
+    if (request->epoch)
+        request->epoch->number++;
+    return true;
 }
 
 bool context_build(struct graph *graph, const struct context_request *request, struct arena *arena,
@@ -203,23 +381,14 @@ bool context_build(struct graph *graph, const struct context_request *request, s
         return err_hint(err, "raise --context-tokens to at least %lld, or shorten the reference",
                         (long long)built.tokens);
     }
-    const int64_t left = budget - built.tokens;
     if (!context_retrieve(graph, request, arena, draft.warm, err))
         return false;
-    split_cold(request->cold, arena, draft.cold);
-    const int64_t cold = choose_cold(draft.cold, (int64_t)((double)left * COLD_SHARE));
-    context_choose(draft.warm, left - cold, request->withhold_share, request->seed);
-    assemble(&draft, arena, &built);
-    /* A bound over the whole can exceed the sum of the parts' bounds: drop the least until it
-     * holds. */
-    while (built.tokens > budget) {
-        struct entry *drop = least_chosen(&draft);
-        if (!drop)
-            BUG("context: required part grew from within its budget");
-        drop->is_chosen = false;
-        assemble(&draft, arena, &built);
-    }
+    if (!go_on(request, &draft, budget, arena, &built) &&
+        !begin_epoch(request, &draft, budget, arena, &built, err))
+        return false;
     list_items(&draft, arena, &built);
+    if (request->epoch)
+        epoch_keep(request->epoch, &built);
     *out = built;
     return true;
 }

@@ -7,7 +7,11 @@
  * outcomes of this path, finding, what is asked). The budget is a hard bound by tokens_bound. Hot
  * state is required: where it alone exceeds the budget, ERR_BUDGET. Every item is in the ledger
  * with its bytes, tokens, score and propensity; a small random share of warm items is withheld.
- * Pure but for the graph's queries.
+ *
+ * What stands before HOT stays the same byte for byte while an epoch lasts, so that a server's
+ * prefix cache holds it: COLD is pinned, WARM only grows at its end. Nothing there changes with the
+ * clock or from one machine's measurement to the next: no time, no id, no count of what is left.
+ * Pure but for the graph's queries and the request's `order`.
  */
 #ifndef KOPE_CONTEXT_CONTEXT_H
 #define KOPE_CONTEXT_CONTEXT_H
@@ -21,6 +25,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What stays between the steps of a run. Zeroed: nothing yet; free with context_epoch_free. */
+struct context_epoch {
+    struct arena arena;
+    const char *prefix; /* of the user's text: all before HOT; NULL before the first */
+    const struct context_item *items; /* cold and warm, in the order of the text */
+    size_t item_count;
+    int64_t number;         /* of epochs so far */
+};
+void context_epoch_free(struct context_epoch *epoch);
+
+/* Takes up the epoch of a recorded context: its whole text, the system's part of it, its items. A
+ * record that does not fit together begins a new epoch. */
+void context_epoch_restore(struct context_epoch *epoch, const char *text, const char *system_text,
+                           const struct context_item *items, size_t item_count);
+
+/* The decision or name behind a label of WARM ("E3") among items; NULL where there is none. */
+const char *context_label_ref(const struct context_item *items, size_t count, const char *label);
+
+/* Puts evidence in order, best first: `order` holds 0 .. count - 1 and is changed in place. */
+struct context_order {
+    bool (*order)(void *context, const char *const *texts, size_t count, size_t *order,
+                  struct err *err);
+    void *context;
+};
+
 struct context_request {
     const struct task *task;
     const char *target_id;
@@ -31,17 +60,26 @@ struct context_request {
     const char *current_summary;       /* its verdict in a line; "" */
     const struct graph_decision *path; /* last outcomes of this path, oldest first */
     size_t path_count;
-    const char *finding;   /* profile finding in words; "" */
-    const char *ask;       /* what is asked for now */
-    int64_t budget_tokens; /* 0: 16000 */
-    double withhold_share; /* 0: none */
+    const char *path_summary; /* what came before the last outcomes of the path, in short; NULL */
+    const char *finding;      /* profile finding in words; "" */
+    const char *ask;          /* what is asked for now */
+    int64_t budget_tokens;    /* 0: 16000 */
+    double withhold_share;    /* 0: none */
     uint64_t seed;
+    struct context_epoch *epoch;       /* NULL: a prompt on its own */
+    const struct context_order *order; /* asked where an epoch begins; NULL: by score */
 };
+
+/* Lines of the path that are shown one by one. */
+enum { CONTEXT_PATH_LINES = 8 };
+/* A line of a path, as HOT shows it. */
+const char *context_path_line(const struct graph_decision *d, struct arena *arena);
 
 struct context {
     const char *text;        /* the whole prompt: all sections in order */
     const char *system_text; /* the first message; `user_text` the second: text = system + user */
     const char *user_text;
+    const char *facts, *task_text, *experience, *hot; /* user_text in its parts, in order */
     int64_t tokens, bytes, budget_tokens;
     const struct context_item *items;
     size_t item_count;

@@ -29,6 +29,9 @@ struct entry *entries_add(struct entries *entries, const char *section, const ch
 bool context_retrieve(struct graph *graph, const struct context_request *request,
                       struct arena *arena, struct entries *out, struct err *err);
 
+/* The epoch goes on from this context. */
+void epoch_keep(struct context_epoch *epoch, const struct context *context);
+
 /* Chooses warm entries by score per token within `tokens`; failures have a fifth of it to
  * themselves; like ones pay a penalty; a random share is withheld with its propensity noted. */
 void context_choose(struct entries *warm, int64_t tokens, double withhold_share, uint64_t seed);

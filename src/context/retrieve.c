@@ -53,16 +53,21 @@ static const char *how_made(const struct graph_decision *d, struct arena *arena)
     return arena_printf(arena, "%s; %s %s", d->intent, d->compiler, d->flags);
 }
 
+static double percent(double log_ratio)
+{
+    return 100.0 * exp(log_ratio);
+}
+
 static const char *render_timed(const struct context_request *request,
                                 const struct graph_decision *d, struct arena *arena)
 {
     return arena_printf(
-        arena, "- %s (%s, %s)%s: %s -> %.2fx [%.2f, %.2f]%s\n", d->task_name,
-        where_from(request, d),
+        arena, "- %s (%s, %s)%s: %s -> %.0f %% of the baseline's speed [%.0f, %.0f]%s\n",
+        d->task_name, where_from(request, d),
         str_equal(d->target_id, request->target_id) ? "this machine" : "another machine",
-        d->is_confirmed ? " confirmed" : "", how_made(d, arena), exp(d->log_ratio), exp(d->log_low),
-        exp(d->log_high),
-        d->gain < -0.02 ? arena_printf(arena, ", %.2fx of its parent", exp(d->gain)) : "");
+        d->is_confirmed ? " confirmed" : "", how_made(d, arena), percent(d->log_ratio),
+        percent(d->log_low), percent(d->log_high),
+        d->gain < -0.02 ? arena_printf(arena, ", %.0f %% of its parent's", percent(d->gain)) : "");
 }
 
 static const char *render_failed(const struct context_request *request,

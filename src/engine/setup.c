@@ -52,9 +52,9 @@ char *run_facts_text(const struct target_features *f, struct arena *arena)
     struct buf text = {0};
     (void)buf_printf(&text, "%s, %s, %lld cores; SIMD up to %lld bytes (%s)\n", f->cpu, f->arch,
                      (long long)f->cores, (long long)f->vector_bytes, f->isa);
-    (void)buf_printf(&text, "one core, measured: %.1f GFLOP/s float32, %.1f float64; ",
+    (void)buf_printf(&text, "one core, measured: %.0f GFLOP/s float32, %.0f float64; ",
                      f->peak_gflops_f32, f->peak_gflops_f64);
-    (void)buf_printf(&text, "read %.0f/%.0f/%.0f/%.1f GB/s from L1/L2/L3/memory, copy %.1f GB/s\n",
+    (void)buf_printf(&text, "read %.0f/%.0f/%.0f/%.0f GB/s from L1/L2/L3/memory, copy %.0f GB/s\n",
                      f->bandwidth_gbs[0], f->bandwidth_gbs[1], f->bandwidth_gbs[2],
                      f->bandwidth_gbs[3], f->copy_gbs);
     (void)buf_printf(&text, "caches: %lld KiB, %lld KiB, %lld KiB; compilers:",
