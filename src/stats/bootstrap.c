@@ -5,6 +5,7 @@
 #include "base/rng.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 enum { DEFAULT_ROUNDS = 1000 };
@@ -91,7 +92,8 @@ static double drawn_at(const struct resampler *r, size_t at, size_t *rank, size_
     return r->sorted[*rank];
 }
 
-static double resampled_median(const struct resampler *r, struct rng *rng)
+/* `whole`: a cluster that is drawn gives the values that it has, not as many drawn from them. */
+static double resampled_median(const struct resampler *r, bool whole, struct rng *rng)
 {
     size_t total = 0;
     for (size_t i = 0; i < r->count; i++)
@@ -101,7 +103,7 @@ static double resampled_median(const struct resampler *r, struct rng *rng)
         const size_t first = r->starts[cluster];
         const size_t size = r->starts[cluster + 1] - first;
         for (size_t i = 0; i < size; i++)
-            r->drawn[r->ranks[first + (size_t)rng_below(rng, size)]]++;
+            r->drawn[r->ranks[first + (whole ? i : (size_t)rng_below(rng, size))]]++;
         total += size;
     }
     size_t rank = 0;
@@ -109,6 +111,40 @@ static double resampled_median(const struct resampler *r, struct rng *rng)
     const double lower = drawn_at(r, (total - 1) / 2, &rank, &before);
     const double upper = drawn_at(r, total / 2, &rank, &before);
     return lower * 0.5 + upper * 0.5;
+}
+
+struct stats_interval stats_cluster_median(const double *values, const int *clusters, size_t count,
+                                           double confidence, unsigned rounds, uint64_t seed)
+{
+    if (!(confidence >= 0.0 && confidence < 1.0))
+        BUG("stats: confidence %g", confidence);
+    if (count == 0)
+        return (struct stats_interval){nan(""), nan(""), nan(""), 0};
+    CLEANUP(arena_free) struct arena arena = {0};
+    const size_t n = rounds ? rounds : DEFAULT_ROUNDS;
+    const struct resampler resampler = prepare(values, clusters, count, &arena);
+    struct rng rng = rng_seeded(seed);
+    double *own = arena_memdup(&arena, resampler.sorted, count * sizeof *own);
+    const double mid = stats_median(own, count);
+    if (resampler.clusters < 2)
+        return (struct stats_interval){mid, -HUGE_VAL, HUGE_VAL, count};
+    double squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double off = resampled_median(&resampler, true, &rng) - mid;
+        squares += off * off;
+    }
+    const double k = (double)resampler.clusters;
+    const double error = sqrt(squares / (double)n * k / (k - 1.0));
+    const double inside = confidence > 0.0 ? confidence : default_confidence;
+    const double t = stats_student_quantile(0.5 + inside / 2.0, (unsigned)(resampler.clusters - 1));
+    return (struct stats_interval){mid, mid - t * error, mid + t * error, count};
+}
+
+double stats_look_confidence(double confidence, unsigned looks)
+{
+    if (looks == 0)
+        BUG("stats: no looks");
+    return 1.0 - (1.0 - confidence) / (double)looks;
 }
 
 struct stats_interval stats_bootstrap_median(const double *values, const int *clusters,
@@ -126,7 +162,7 @@ struct stats_interval stats_bootstrap_median(const double *values, const int *cl
     struct rng rng = rng_seeded(seed);
     double *medians = arena_array(&arena, n, sizeof *medians);
     for (size_t i = 0; i < n; i++)
-        medians[i] = resampled_median(&resampler, &rng);
+        medians[i] = resampled_median(&resampler, false, &rng);
 
     double *own = arena_memdup(&arena, resampler.sorted, count * sizeof *own);
     const double mid = stats_median(own, count);

@@ -48,6 +48,10 @@ double stats_geometric_mean(const double *logs, const double *weights, size_t co
  * NaN beyond. Algorithm AS 241 (Wichura, 1988). */
 double stats_normal_quantile(double p);
 
+/* The x with P(T <= x) = p for Student's t with `df` > 0 degrees of freedom, to 1e-8 for p that is
+ * not within 1e-8 of an end. Algorithm 396 (Hill, 1970). */
+double stats_student_quantile(double p, unsigned df);
+
 /*
  * The median with a percentile-bootstrap interval that knows that values of one cluster (one
  * process, one build, one batch) resemble each other: each round draws as many clusters as there
@@ -66,6 +70,28 @@ double stats_normal_quantile(double p);
 struct stats_interval stats_bootstrap_median(const double *values, const int *clusters,
                                              size_t count, double confidence, unsigned rounds,
                                              uint64_t seed);
+
+/*
+ * The median with an interval that holds what it promises with few clusters too, where percentiles
+ * of the bootstrap are too narrow (with five clusters a 95 % interval holds some 85 %): middle plus
+ * and minus Student's t times the bootstrap's standard error, with one degree of freedom less than
+ * there are clusters, and the error freed of its bias by sqrt(k / (k - 1)). (Hesterberg, "What
+ * teachers should know about the bootstrap", The American Statistician 69, 2015: small samples.)
+ * Whole clusters are drawn, with replacement: what varies within them is in their values already,
+ * and drawing these again would count it twice.
+ *
+ * One cluster tells nothing about the next: the interval is then infinite. `clusters` is not NULL.
+ */
+struct stats_interval stats_cluster_median(const double *values, const int *clusters, size_t count,
+                                           double confidence, unsigned rounds, uint64_t seed);
+
+/*
+ * The confidence that each of `looks` at growing data must have, so that all of their intervals
+ * together hold the truth with `confidence`, wherever one chooses to stop: the error is shared out
+ * evenly (Bonferroni). It holds for any dependence between the looks and any rule of stopping;
+ * Pocock (1977) and Lan and DeMets (1983) are a little narrower and assume more.
+ */
+double stats_look_confidence(double confidence, unsigned looks);
 
 /*
  * The weighted geometric mean of independent ratios (one for each case of a task), with an interval
