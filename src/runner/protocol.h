@@ -14,6 +14,9 @@
  * moment, and acknowledges ARMED. The parent stamps its clock and stores `bell` = RING(sequence);
  * the child calls the candidate, acknowledges DONE, then PARKED, and sleeps on `wake`, which makes
  * the account exact again.
+ *
+ * Where `sleeps` is set there is no arming: the child sleeps on `wake` until the bell says RING.
+ * The account is then exact at both ends whenever the parent comes to read it.
  */
 #ifndef KOPE_RUNNER_PROTOCOL_H
 #define KOPE_RUNNER_PROTOCOL_H
@@ -119,7 +122,7 @@ struct runner_control {
     /* Written by the parent before each round. */
     _Alignas(RUNNER_LINE_BYTES) sem_t wake;
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t sequence;
-    uint32_t count, touch;
+    uint32_t count, touch, sleeps;
 
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t bell; /* by the parent */
 

@@ -107,10 +107,12 @@ static bool call_all(const struct round *round)
     return changed;
 }
 
-/* Answers requests to arm until the bell rings. */
+/* Answers requests to arm until the bell rings; or sleeps until then. */
 static void wait_for_bell(struct runner_control *control, uint64_t sequence)
 {
     const uint64_t ring = runner_word(sequence, RUNNER_RING);
+    while (control->sleeps && atomic_load_explicit(&control->bell, memory_order_acquire) != ring)
+        (void)sem_wait(&control->wake);
     uint64_t last = 0;
     for (;;) {
         const uint64_t word = atomic_load_explicit(&control->bell, memory_order_acquire);

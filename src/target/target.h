@@ -180,6 +180,13 @@ bool session_start(struct target *target, const struct session_opts *opts, struc
 bool session_run(struct session *session, const struct session_call *calls, size_t count,
                  bool touch, int64_t limit_ns, struct session_report *report, struct err *err);
 
+/* From now on the time of a run is what the kernel accounts to the child, which sleeps until the
+ * bell, in place of the parent's clock around the bell: for a host where parent or child lose their
+ * processor in the middle of most runs. `*used` is false where the target has no such account, or
+ * the child may have several threads: nothing has then changed. A child that fails is a report. */
+bool session_use_account(struct session *session, struct session_report *report, bool *used,
+                         struct err *err);
+
 /* Stops the child's threads (SIGSTOP and wait) so that nothing changes any more; and lets it go on.
  */
 bool session_freeze(struct session *session, struct err *err);

@@ -171,6 +171,7 @@ const struct target_driver target_cpu = {
     .build = cpu_build,
     .start = cpu_session_start,
     .run = cpu_session_run,
+    .use_account = cpu_session_use_account,
     .freeze = cpu_session_freeze,
     .thaw = cpu_session_thaw,
     .stop = cpu_session_stop,

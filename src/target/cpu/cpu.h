@@ -119,11 +119,13 @@ struct cpu_session {
     struct shared_buffer buffers[SESSION_MAX_BUFFERS];
     size_t buffer_count;
     uint64_t sequence;
-    int64_t empty_ns;    /* round trip without a call */
-    int64_t arming_ns;   /* a longer answer to the request to arm is not taken */
-    int64_t park_cpu_ns; /* CPU time that arming and going to sleep take */
-    int64_t idle_cpu_ns; /* CPU time of the child after its last round; -1 where unknown */
-    unsigned strikes;    /* rounds in a row that looked as if it went on after the bell */
+    bool by_account;      /* the child sleeps until the bell, and its CPU time is what counts */
+    int64_t empty_ns;     /* round trip without a call */
+    int64_t empty_cpu_ns; /* CPU time of one, by account */
+    int64_t arming_ns;    /* a longer answer to the request to arm is not taken */
+    int64_t park_cpu_ns;  /* CPU time that arming and going to sleep take */
+    int64_t idle_cpu_ns;  /* CPU time of the child after its last round; -1 where unknown */
+    unsigned strikes;     /* rounds in a row that looked as if it went on after the bell */
     void (*before_bell)(void *ctx);
     void *before_bell_ctx;
     char evidence[1024];
@@ -150,6 +152,8 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
                        struct session_report *report, struct err *err);
 bool cpu_session_run(struct session *session, const struct session_call *calls, size_t count,
                      bool touch, int64_t limit_ns, struct session_report *report, struct err *err);
+bool cpu_session_use_account(struct session *session, struct session_report *report, bool *used,
+                             struct err *err);
 bool cpu_session_freeze(struct session *session, struct err *err);
 bool cpu_session_thaw(struct session *session, struct err *err);
 void cpu_session_stop(struct session *session);

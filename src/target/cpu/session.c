@@ -21,9 +21,10 @@
 #define QUIESCE_HARD_NS INT64_C(20000000) /* still working after that: no noise */
 #define ARMING_NS INT64_C(20000)          /* until it is calibrated */
 #define ARMING_MORE_NS INT64_C(2000)
-#define GAP_NS INT64_C(3000)    /* between wall and CPU time */
-#define CHARGE_NS INT64_C(3000) /* CPU time after the bell that is not charged */
-#define IDLE_NS INT64_C(200000) /* of CPU time while it should have slept */
+#define GAP_NS INT64_C(3000)              /* between wall and CPU time */
+#define CHARGE_NS INT64_C(3000)           /* CPU time after the bell that is not charged */
+#define IDLE_NS INT64_C(200000)           /* of CPU time while it should have slept */
+#define ACCOUNT_SLICE_NS INT64_C(1000000) /* of CPU time, in which one switch is no disturbance */
 enum { CALIBRATION_ROUNDS = 12, STRIKES = 3, ATTEMPTS = 16, MOST_INVOLUNTARY = 2 };
 
 enum wait_end { WAIT_SEEN, WAIT_DIED, WAIT_LATE, WAIT_INTERRUPTED };
@@ -150,6 +151,7 @@ static void fill_calls(struct cpu_session *s, const struct session_call *calls, 
     }
     s->control->count = (uint32_t)count;
     s->control->touch = touch;
+    s->control->sleeps = s->by_account;
 }
 
 /* Waits until the child sleeps, which an honest one does at once. */
@@ -218,6 +220,51 @@ static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *rou
     if (end == WAIT_SEEN)
         settle(s, round, cpu_before);
     return end;
+}
+
+/* The child has said that it is ready: waits until it sleeps, so that its account is exact. */
+static enum wait_end wait_asleep(struct waiting *w)
+{
+    while (watch_status(w->session).state != 'S') {
+        if (launch_ended(w->session, &w->wait_status))
+            return WAIT_DIED;
+        if (os_now_ns() > w->deadline_ns)
+            return WAIT_LATE;
+        if (os_interrupted())
+            return WAIT_INTERRUPTED;
+        os_sleep_ns(LOOK_NS / 4);
+    }
+    return WAIT_SEEN;
+}
+
+/* As ring, for a child that sleeps until the bell: nothing that happens to the parent shows in the
+ * account, and nothing that the child does before the bell is free. */
+static enum wait_end ring_asleep(struct waiting *w, int64_t limit_ns, struct round *round)
+{
+    struct cpu_session *s = w->session;
+    enum wait_end end = wait_asleep(w);
+    if (end != WAIT_SEEN)
+        return end;
+    round->was = watch_status(s);
+    const int64_t cpu_before = os_process_cpu_ns(s->pid);
+    if (s->before_bell && !w->is_calibration)
+        s->before_bell(s->before_bell_ctx);
+    w->stage = RUNNER_DONE;
+    const int64_t before = os_now_ns();
+    w->deadline_ns = before + limit_ns;
+    atomic_store_explicit(&s->control->bell, runner_word(w->sequence, RUNNER_RING),
+                          memory_order_release);
+    (void)sem_post(&s->control->wake);
+    end = wait_for(w);
+    round->wall_ns = round->armed_ns = os_now_ns() - before;
+    if (end == WAIT_SEEN)
+        settle(s, round, cpu_before);
+    return end;
+}
+
+static enum wait_end ring_as_set(struct waiting *w, int64_t limit_ns, struct round *round)
+{
+    return w->session->by_account ? ring_asleep(w, limit_ns, round) : ring(w, limit_ns, round);
 }
 
 /* Wakes the child and waits until it spins on the bell. The parent sleeps first: the scheduler then
@@ -296,6 +343,22 @@ static bool was_disturbed(struct cpu_session *s, const struct round *round,
     return report->status != SESSION_OK;
 }
 
+/* By account only what disturbs the caches counts: the processor lost in the middle of a run, more
+ * often than a long run must expect; and a child that slept, whose account says too little. */
+static bool was_interrupted(struct cpu_session *s, const struct round *round,
+                            struct session_report *report)
+{
+    const int64_t involuntary = round->is.involuntary - round->was.involuntary;
+    const int64_t slept = round->is.voluntary - round->was.voluntary;
+    if (slept > 1)
+        report_as(s, report, SESSION_NOISY, "sleep", "it slept %lld times in the call",
+                  (long long)slept - 1);
+    else if (involuntary > round->cpu_ns / ACCOUNT_SLICE_NS)
+        report_as(s, report, SESSION_NOISY, "switches", "%lld involuntary context switches",
+                  (long long)involuntary);
+    return report->status != SESSION_OK;
+}
+
 static bool broke_rules(struct cpu_session *s, const struct round *round,
                         struct session_report *report)
 {
@@ -319,10 +382,14 @@ static void judge(struct cpu_session *s, const struct round *round, struct sessi
     const int64_t cpu = s->threads * round->wall_ns + (work < 0 ? work : 0);
     report->elapsed_ns = elapsed > 0 ? elapsed : 0;
     report->cpu_ns = cpu > 0 ? cpu : 0;
+    if (s->by_account) {
+        report->cpu_ns = round->cpu_ns > s->empty_cpu_ns ? round->cpu_ns - s->empty_cpu_ns : 0;
+        report->elapsed_ns = report->cpu_ns;
+    }
     s->idle_cpu_ns = os_process_cpu_ns(s->pid);
     if (broke_rules(s, round, report) || still_works(s, round, report))
         return;
-    (void)was_disturbed(s, round, report);
+    (void)(s->by_account ? was_interrupted(s, round, report) : was_disturbed(s, round, report));
 }
 
 bool cpu_session_run(struct session *session, const struct session_call *calls, size_t count,
@@ -340,7 +407,7 @@ bool cpu_session_run(struct session *session, const struct session_call *calls, 
     if (end != WAIT_SEEN)
         return report_wait(&w, end, limit_ns + READY_LIMIT_NS, "not ready for the bell", report,
                            err);
-    end = ring(&w, limit_ns, &round);
+    end = ring_as_set(&w, limit_ns, &round);
     if (end != WAIT_SEEN)
         return report_wait(&w, end, limit_ns, "still running", report, err);
     if (launch_ended(s, &w.wait_status))
@@ -364,12 +431,20 @@ static bool is_clean(const struct round *round)
            parking > -QUIESCE_NS && parking < QUIESCE_NS && round->wall_ns < 2 * QUIESCE_NS;
 }
 
+/* By account the parent's part in a round does not matter. */
+static bool is_clean_account(const struct round *round)
+{
+    return round->asleep && round->is.involuntary == round->was.involuntary &&
+           round->cpu_ns < 2 * QUIESCE_NS;
+}
+
 /* What a round without a call costs: the median of clean ones. A host too busy to give any gets
  * zero, and noise is then found in the rounds themselves. */
 static bool calibrate(struct cpu_session *s, struct session_report *report, struct err *err)
 {
     enum { WARM = 3 };
     int64_t wall[CALIBRATION_ROUNDS], parking[CALIBRATION_ROUNDS], arming[CALIBRATION_ROUNDS];
+    int64_t cpu[CALIBRATION_ROUNDS];
     const int64_t started = os_now_ns();
     size_t clean = 0;
     fill_calls(s, NULL, 0, false);
@@ -380,21 +455,24 @@ static bool calibrate(struct cpu_session *s, struct session_report *report, stru
         struct round round = {0};
         enum wait_end end = wake(&w, START_LIMIT_NS);
         if (end == WAIT_SEEN)
-            end = ring(&w, START_LIMIT_NS, &round);
+            end = ring_as_set(&w, START_LIMIT_NS, &round);
         if (end != WAIT_SEEN)
             return report_wait(&w, end, START_LIMIT_NS, "no answer to the bell", report, err);
-        if (i < WARM || !is_clean(&round))
+        if (i < WARM || !(s->by_account ? is_clean_account(&round) : is_clean(&round)))
             continue;
+        cpu[clean] = round.cpu_ns;
         wall[clean] = round.wall_ns;
         arming[clean] = round.arming_ns;
         parking[clean++] = round.cpu_ns - round.armed_ns;
     }
     if (clean > 0) {
+        qsort(cpu, clean, sizeof *cpu, by_value);
         qsort(wall, clean, sizeof *wall, by_value);
         qsort(parking, clean, sizeof *parking, by_value);
         qsort(arming, clean, sizeof *arming, by_value);
         s->arming_ns = 3 * arming[clean / 2] + ARMING_MORE_NS;
         s->empty_ns = wall[clean / 2];
+        s->empty_cpu_ns = cpu[clean / 2];
         s->park_cpu_ns = parking[clean / 2];
     }
     s->idle_cpu_ns = os_process_cpu_ns(s->pid);
@@ -466,6 +544,17 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
         launch_release(s);
     }
     return done;
+}
+
+bool cpu_session_use_account(struct session *session, struct session_report *report, bool *used,
+                             struct err *err)
+{
+    struct cpu_session *s = (struct cpu_session *)session;
+    if (s->threads > 1)
+        return true;
+    s->by_account = true;
+    *used = true;
+    return calibrate(s, report, err);
 }
 
 static bool signal_child(struct cpu_session *s, int number, struct err *err)
