@@ -18,11 +18,41 @@ static const struct param check_params[] = {
     {0},
 };
 
+static void write_stage(const char *name, int64_t ns, const char *what, struct arena *arena,
+                        struct buf *out)
+{
+    (void)buf_printf(out, "    %-16s %9s  %s\n", name, command_time_text(ns, arena), what);
+}
+
 static void write_timings(const struct gate_timings *t, struct arena *arena, struct buf *out)
 {
-    (void)buf_printf(out, "  gate: build %s, check %s, time %s; %s in all\n",
-                     command_time_text(t->build_ns, arena), command_time_text(t->check_ns, arena),
-                     command_time_text(t->time_ns, arena), command_time_text(t->total_ns, arena));
+    const struct {
+        const char *name;
+        int64_t ns;
+        const char *what;
+    } stages[] = {
+        {"draw", t->draw_ns, "new inputs, with oracle and baseline"},
+        {"build", t->build_ns, "of it:"},
+        {"  screen", t->screen_ns, "rules on flags and source"},
+        {"  compile", t->compile_ns, "the compiler"},
+        {"  inspect", t->inspect_ns, "rules on the object, disassembly; beside:"},
+        {"  link", t->link_ns, "stub, linker, rules on the image"},
+        {"check", t->check_ns, "of it:"},
+        {"  start", t->start_ns, "boxed children with the candidate loaded"},
+        {"  load", t->load_ns, "inputs and poison into the buffers"},
+        {"  call", t->call_ns, "the candidate's own calls"},
+        {"  ring", t->ring_ns, "the doorbell around them"},
+        {"  guard", t->guard_ns, "what lies around the arguments"},
+        {"  compare", t->compare_ns, "outputs against the oracle"},
+        {"time", t->time_ns, "pairs with the baseline; of it:"},
+        {"  timed calls", t->timed_call_ns, "candidate and baseline"},
+        {"total", t->total_ns, ""},
+    };
+    (void)buf_append_str(out, "  where the gate's time went:\n");
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        write_stage(stages[i].name, stages[i].ns, stages[i].what, arena, out);
+    write_stage("the gate's own", gate_timings_own_ns(t),
+                "all but compiler, disassembler, linker and timing", arena, out);
 }
 
 static bool run_check(const struct command_call *call, struct command_result *out, struct err *err)

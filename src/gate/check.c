@@ -1,6 +1,8 @@
 /* Is a candidate right: every probe of a case, in one fresh child (M5, M6, M9, M10, M11, M15). */
 #include "gate/internal.h"
 
+#include "os/os.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +14,14 @@ struct check {
     int64_t limit_ns;
     bool is_lost; /* the child is dead, and the host may be the cause: to be done again */
 };
+
+/* Adds the time since `*since` to a stage, and begins the next one. */
+static void spend(int64_t *stage_ns, int64_t *since)
+{
+    const int64_t now = os_now_ns();
+    *stage_ns += now - *since;
+    *since = now;
+}
 
 static bool report_guard(const struct check *check, size_t arg, int64_t distance,
                          const struct probe *probe, enum placement placement)
@@ -115,11 +125,17 @@ static bool run_probe(struct check *check, struct probe *probe, enum placement p
     size_t places[TASK_MAX_ARGS], arg;
     int64_t distance;
     struct session_report report = {0};
+    struct gate_timings *timings = &j->out->timings;
+    int64_t since = os_now_ns();
     const struct session_call call = rig_place(gate, &check->rig, placement);
     rig_load(gate, &check->rig, &call, probe->inputs, probe->distribution, places);
     spoil_lucky_poison(check, &call, probe);
+    spend(&timings->load_ns, &since);
     if (!session_run(check->rig.session, &call, 1, false, check->limit_ns, &report, err))
         return false;
+    spend(&timings->ring_ns, &since);
+    timings->ring_ns -= report.elapsed_ns;
+    timings->call_ns += report.elapsed_ns;
     if (session_is_doubtful(&report) && j->doubts++ < MOST_DOUBTS) {
         check->is_lost = true;
         return true;
@@ -134,9 +150,14 @@ static bool run_probe(struct check *check, struct probe *probe, enum placement p
     int64_t *fastest = &j->fastest_ns[check->case_index];
     if (report.elapsed_ns > 0 && (*fastest == 0 || report.elapsed_ns < *fastest))
         *fastest = report.elapsed_ns;
-    if (!rig_guards_intact(gate, &check->rig, &call, probe->distribution, places, &arg, &distance))
+    const bool intact =
+        rig_guards_intact(gate, &check->rig, &call, probe->distribution, places, &arg, &distance);
+    spend(&timings->guard_ns, &since);
+    if (!intact)
         return report_guard(check, arg, distance, probe, placement);
-    return compare_outputs(check, &call, probe, placement, places);
+    (void)compare_outputs(check, &call, probe, placement, places);
+    spend(&timings->compare_ns, &since);
+    return true;
 }
 
 /* Random order, those that caught most first. */
@@ -204,9 +225,11 @@ bool check_case(struct judgement *j, size_t case_index, struct probe *probes, si
     if (check.limit_ns < 20 * baseline_ns)
         check.limit_ns = 20 * baseline_ns;
     do {
+        int64_t since = os_now_ns();
         check.is_lost = false;
         if (!rig_start(gate, &check.rig, case_index, j->image, false, NULL, &report, err))
             return false;
+        spend(&j->out->timings.start_ns, &since);
         if (report.status != SESSION_OK)
             return decide_session(j, &report, "while it was loaded");
         const bool ok = run_all(&check, probes, count, err);

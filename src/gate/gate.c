@@ -12,7 +12,8 @@
 
 #define REDRAW_CREDIT_NS (4 * GATE_MS) /* earned by each candidate, for new probes */
 
-/* A candidate sees inputs and poison of its samples: from them it must not be able to tell the rest.
+/* A candidate sees inputs and poison of its samples: from them it must not be able to tell the
+ * rest.
  */
 static struct rng new_secret(void)
 {
@@ -197,6 +198,23 @@ int64_t gate_baseline_ns(const struct gate *gate, size_t case_index)
 /* --- stages of a judgement ---------------------------------------------------------------------
  */
 
+static struct build_request request_for(const struct gate *gate, const struct candidate *candidate)
+{
+    return (struct build_request){
+        .task = gate->task, .candidate = candidate, .real_name = dtype_c_name(gate->task->dtype)};
+}
+
+bool gate_build_ahead(struct gate *gate, const struct candidate *const *candidates, size_t count,
+                      struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct build_request *requests = arena_array(&scratch, count, sizeof *requests);
+    struct build_result *results = arena_array(&scratch, count, sizeof *results);
+    for (size_t i = 0; i < count; i++)
+        requests[i] = request_for(gate, candidates[i]);
+    return target_build_all(gate->target, requests, count, &scratch, results, err);
+}
+
 static bool build(struct judgement *j, const struct candidate *candidate, struct err *err)
 {
     static const enum verdict_kind kinds[] = {
@@ -205,14 +223,18 @@ static bool build(struct judgement *j, const struct candidate *candidate, struct
         [BUILD_REJECTED] = VERDICT_REJECTED,
         [BUILD_TIMED_OUT] = VERDICT_BUILD_FAILED,
     };
-    const struct build_request request = {.task = j->gate->task,
-                                          .candidate = candidate,
-                                          .real_name = dtype_c_name(j->gate->task->dtype)};
+    struct build_request request = request_for(j->gate, candidate);
+    request.is_clean = j->is_confirmation;
     struct build_result result = {0};
     const int64_t start = os_now_ns();
     if (!target_build(j->gate->target, &request, j->arena, &result, err))
         return false;
-    j->out->timings.build_ns = os_now_ns() - start;
+    struct gate_timings *timings = &j->out->timings;
+    timings->screen_ns = result.timings.screen_ns;
+    timings->compile_ns = result.timings.compile_ns;
+    timings->inspect_ns = result.timings.inspect_ns;
+    timings->link_ns = result.timings.link_ns;
+    timings->build_ns = os_now_ns() - start;
     j->out->diagnostics = result.diagnostics ? result.diagnostics : "";
     j->out->code_id = result.code_id;
     j->image = (struct image){result.image, result.image_bytes};
@@ -426,7 +448,9 @@ static bool judge(struct gate *gate, const struct candidate *candidate,
                           .plan = *plan,
                           .race_log_ratio = race_log_ratio,
                           .is_confirmation = is_confirmation};
-    if (!probes_refresh(gate, err) || !run_stages(&j, candidate, err))
+    const bool drawn = probes_refresh(gate, err);
+    verdict.timings.draw_ns = os_now_ns() - start;
+    if (!drawn || !run_stages(&j, candidate, err))
         return err_within(err, "judging a candidate of '%s'", gate->task->name);
     gate->judged++;
     gate->redraw_credit += REDRAW_CREDIT_NS;
@@ -475,10 +499,6 @@ bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct a
     if (gate->opts.confirm_budget_ns > 0)
         confirmation.budget_ns = gate->opts.confirm_budget_ns;
     data_close(&gate->data);
-    gate->data = data_open(gate->task, new_secret()); /* a new secret */
-    /* A comment that no earlier build had: targets keep builds of the same source. */
-    struct candidate clean = *candidate;
-    clean.source = arena_printf(arena, "%s\n/* confirmation %016llx */\n", candidate->source,
-                                (unsigned long long)os_random_u64());
-    return judge(gate, &clean, &confirmation, true, -HUGE_VAL, arena, out, err);
+    gate->data = data_open(gate->task, new_secret());
+    return judge(gate, candidate, &confirmation, true, -HUGE_VAL, arena, out, err);
 }

@@ -47,6 +47,11 @@ void gate_close(struct gate **gate);
 bool gate_judge(struct gate *gate, const struct candidate *candidate, double race_log_ratio,
                 struct arena *arena, struct verdict *out, struct err *err);
 
+/* Builds several candidates at once and keeps what came of it, so that gate_judge of each finds its
+ * build done. No measurement must be going on. */
+bool gate_build_ahead(struct gate *gate, const struct candidate *const *candidates, size_t count,
+                      struct err *err);
+
 /* Judges a winner again: new seed, clean build, every case and the held-out shapes, tighter
  * intervals. */
 bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct arena *arena,

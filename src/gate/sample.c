@@ -336,6 +336,7 @@ static bool run_baseline(struct pair *pair, struct sample *out, struct err *err)
         return err_set(err, ERR_IO, "the baseline stopped while it was timed: %s",
                        report.evidence ? report.evidence : "no detail");
     out->baseline_ns = report.elapsed_ns;
+    pair->j->out->timings.timed_call_ns += report.elapsed_ns;
     out->baseline_noisy = note_noise(&report, out);
     return true;
 }
@@ -362,6 +363,7 @@ static bool run_candidate(struct pair *pair, struct sample *out, struct err *err
             j, &report,
             arena_printf(j->arena, "case %s, while it was timed", pair->candidate->problem->name));
     out->candidate_ns = report.elapsed_ns;
+    j->out->timings.timed_call_ns += report.elapsed_ns;
     out->candidate_noisy = note_noise(&report, out);
     return !pair->freezes || session_freeze(pair->candidate->session, err);
 }

@@ -36,11 +36,21 @@ static const struct field verdict_fields[] = {
 };
 
 static const struct field timing_fields[] = {
-    {"screen_ns", FIELD_INT, false, offsetof(struct gate_timings, screen_ns)},
     {"build_ns", FIELD_INT, false, offsetof(struct gate_timings, build_ns)},
-    {"start_ns", FIELD_INT, false, offsetof(struct gate_timings, start_ns)},
+    {"screen_ns", FIELD_INT, false, offsetof(struct gate_timings, screen_ns)},
+    {"compile_ns", FIELD_INT, false, offsetof(struct gate_timings, compile_ns)},
+    {"inspect_ns", FIELD_INT, false, offsetof(struct gate_timings, inspect_ns)},
+    {"link_ns", FIELD_INT, false, offsetof(struct gate_timings, link_ns)},
+    {"draw_ns", FIELD_INT, false, offsetof(struct gate_timings, draw_ns)},
     {"check_ns", FIELD_INT, false, offsetof(struct gate_timings, check_ns)},
+    {"start_ns", FIELD_INT, false, offsetof(struct gate_timings, start_ns)},
+    {"load_ns", FIELD_INT, false, offsetof(struct gate_timings, load_ns)},
+    {"call_ns", FIELD_INT, false, offsetof(struct gate_timings, call_ns)},
+    {"ring_ns", FIELD_INT, false, offsetof(struct gate_timings, ring_ns)},
+    {"compare_ns", FIELD_INT, false, offsetof(struct gate_timings, compare_ns)},
+    {"guard_ns", FIELD_INT, false, offsetof(struct gate_timings, guard_ns)},
     {"time_ns", FIELD_INT, false, offsetof(struct gate_timings, time_ns)},
+    {"timed_call_ns", FIELD_INT, false, offsetof(struct gate_timings, timed_call_ns)},
     {"total_ns", FIELD_INT, false, offsetof(struct gate_timings, total_ns)},
 };
 

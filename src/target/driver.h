@@ -44,8 +44,9 @@ struct target_driver {
                           const char *const **flags, size_t *flag_count);
     bool (*flag_allowed)(const struct target *target, const char *compiler, const char *flag,
                          const char **why_not);
-    bool (*build)(struct target *target, const struct build_request *request, struct arena *arena,
-                  struct build_result *out, struct err *err);
+    /* `count` at once, as far as the host has processors; results in order of the requests. */
+    bool (*build)(struct target *target, const struct build_request *requests, size_t count,
+                  struct arena *arena, struct build_result *out, struct err *err);
 
     /* On false or a status other than SESSION_OK the driver keeps nothing; the caller frees
      * `session` without calling `stop`. Evidence then lies in the target's arena. */

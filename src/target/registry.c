@@ -88,7 +88,13 @@ bool target_flag_allowed(const struct target *target, const char *compiler, cons
 bool target_build(struct target *target, const struct build_request *request, struct arena *arena,
                   struct build_result *out, struct err *err)
 {
-    return target->driver->build(target, request, arena, out, err);
+    return target->driver->build(target, request, 1, arena, out, err);
+}
+
+bool target_build_all(struct target *target, const struct build_request *requests, size_t count,
+                      struct arena *arena, struct build_result *out, struct err *err)
+{
+    return count == 0 || target->driver->build(target, requests, count, arena, out, err);
 }
 
 bool session_start(struct target *target, const struct session_opts *opts, struct session **out,

@@ -93,9 +93,16 @@ struct build_request {
     const struct candidate *candidate;
     const char *real_name; /* C type for `real`: "float", "double" */
     bool is_trusted;       /* the reference: object rules are still checked, source rules not */
+    bool is_clean;         /* built anew: no earlier build serves, and it serves no later one */
 };
 
 enum build_status { BUILD_OK, BUILD_FAILED, BUILD_REJECTED, BUILD_TIMED_OUT };
+
+/* Where the time of a build went; 0 where it did not come so far or an earlier build served. */
+struct build_timings {
+    int64_t screen_ns, compile_ns;
+    int64_t inspect_ns, link_ns; /* beside each other */
+};
 
 struct build_result {
     enum build_status status;
@@ -107,12 +114,20 @@ struct build_result {
     struct hash_id code_id; /* of the normalised machine code: relocations and padding removed */
     const char *disassembly_path; /* NULL unless kept */
     int64_t build_ns;
+    struct build_timings timings;
+    bool is_kept; /* an earlier build served */
 };
 
 /* Compiles with -c in a confined compiler process, adds the calling stub, links, checks the object.
  * A candidate that fails is a result; false is for a host that cannot build at all. */
 bool target_build(struct target *target, const struct build_request *request, struct arena *arena,
                   struct build_result *out, struct err *err);
+
+/* Several builds at once, on as many processors as there are; `out` in order of `requests`. What is
+ * built is kept for a while, so that a later target_build of the same request finds it. Not while
+ * something is timed. */
+bool target_build_all(struct target *target, const struct build_request *requests, size_t count,
+                      struct arena *arena, struct build_result *out, struct err *err);
 
 /* Buffers of a session. Each has `bytes` of room between two guards that nothing may touch; the
  * parent maps it at `host`. A read-only buffer cannot be written by the child, nor made writable.

@@ -100,6 +100,12 @@ static const char *copy_text(const char *text, struct arena *arena)
     return text ? arena_strdup(arena, text) : NULL;
 }
 
+int64_t gate_timings_own_ns(const struct gate_timings *t)
+{
+    const int64_t beside = t->inspect_ns > t->link_ns ? t->inspect_ns : t->link_ns;
+    return t->total_ns - t->compile_ns - beside - t->time_ns;
+}
+
 struct verdict verdict_copy(const struct verdict *verdict, struct arena *arena)
 {
     struct verdict copy = *verdict;

@@ -36,7 +36,8 @@ struct case_result {
     bool held_out;
     double log_ratio;         /* median paired log-ratio (natural), positive is faster */
     double log_low, log_high; /* its 95 % interval */
-    double noise;             /* rms log-ratio of this run's A/A pairs */
+    double
+        noise; /* what a median of so many A/A pairs of this run errs by, by chance: a log-ratio */
     int64_t pairs;
     int64_t baseline_ns; /* median time of one call */
     int64_t candidate_ns;
@@ -44,10 +45,29 @@ struct case_result {
     double error;    /* worst error in units of the baseline's own error; 0 where exact */
 };
 
-/* Where the gate's time went. */
+/* Where the gate's time went. 0 where a stage was not reached, or in a record of before it was
+ * measured. */
 struct gate_timings {
-    int64_t screen_ns, build_ns, start_ns, check_ns, time_ns, total_ns;
+    int64_t build_ns;      /* the whole build; 0 where it was taken from the store. Of it: */
+    int64_t screen_ns;     /* rules on flags and source */
+    int64_t compile_ns;    /* the compiler */
+    int64_t inspect_ns;    /* disassembler and rules on the object, beside: */
+    int64_t link_ns;       /* stub, linker, rules on the image */
+    int64_t draw_ns;       /* new inputs with oracle and baseline, beyond those drawn meanwhile */
+    int64_t check_ns;      /* the whole check; of it: */
+    int64_t start_ns;      /* boxed children, until the candidate is loaded */
+    int64_t load_ns;       /* inputs and poison into the buffers */
+    int64_t call_ns;       /* the candidate's own calls */
+    int64_t ring_ns;       /* what the doorbell costs around them */
+    int64_t compare_ns;    /* outputs against their yardsticks */
+    int64_t guard_ns;      /* poison around the arguments */
+    int64_t time_ns;       /* the timing, children and verification included; of it: */
+    int64_t timed_call_ns; /* the timed calls of candidate and baseline */
+    int64_t total_ns;
 };
+
+/* The gate's own time: all but the build's programs and the timing. */
+int64_t gate_timings_own_ns(const struct gate_timings *timings);
 
 struct verdict {
     enum verdict_kind kind;

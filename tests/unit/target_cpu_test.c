@@ -407,6 +407,98 @@ static void target_build__asks_for_secret__compiler_cannot_read_it(void **state)
     assert_true(os_remove_tree(dir, &f->err));
 }
 
+/* A target whose images are kept in `dir`. */
+static void open_kept(struct fixture *kept, const struct fixture *f, const char *dir)
+{
+    *kept = (struct fixture){.task = f->task};
+    if (!target_open("cpu", dir, &kept->target, &kept->err))
+        fail_msg("%s", kept->err.message);
+}
+
+static void target_build__another_process_built_it__image_comes_from_the_store(void **state)
+{
+    struct fixture *f = *state, first, second;
+    char *dir = NULL;
+    assert_true(os_make_temp_dir("kope-store", &f->arena, &dir, &f->err));
+    open_kept(&first, f, dir);
+    const struct build_result made = build(&first, HEAD KERNEL(PLAIN));
+    assert_built(&made);
+    assert_false(made.is_kept);
+    assert_true(made.timings.compile_ns > 0 && made.timings.link_ns > 0);
+    open_kept(&second, f, dir);
+    const struct build_result kept = build(&second, HEAD KERNEL(PLAIN));
+    assert_built(&kept);
+    assert_true(kept.is_kept);
+    assert_string_equal(kept.code_id.text, made.code_id.text);
+    assert_int_equal(kept.image_bytes, made.image_bytes);
+    assert_memory_equal(kept.image, made.image, made.image_bytes);
+
+    /* Another flag is another image; a clean build is served by nothing. */
+    const struct build_result other = build_with(&second, HEAD KERNEL(PLAIN), NULL, "-O1", false);
+    assert_false(other.is_kept);
+    const struct candidate candidate = {.source = HEAD KERNEL(PLAIN)};
+    const struct build_request clean = {
+        .task = f->task, .candidate = &candidate, .real_name = "float", .is_clean = true};
+    struct build_result anew;
+    assert_true(target_build(second.target, &clean, &second.arena, &anew, &second.err));
+    assert_false(anew.is_kept);
+    tear_down(&(void *){&first});
+    tear_down(&(void *){&second});
+    assert_true(os_remove_tree(dir, &f->err));
+}
+
+static void target_build__stored_image_was_changed__built_anew(void **state)
+{
+    struct fixture *f = *state, first, second;
+    char *dir = NULL, **names = NULL, *bytes = NULL;
+    size_t count = 0, length = 0;
+    assert_true(os_make_temp_dir("kope-store", &f->arena, &dir, &f->err));
+    open_kept(&first, f, dir);
+    assert_false(build(&first, HEAD KERNEL(PLAIN)).is_kept);
+    const char *objects = os_path_join(&f->arena, dir, "objects");
+    assert_true(os_list_dir(objects, &f->arena, &names, &count, &f->err));
+    assert_int_equal(count, 1);
+    const char *path = os_path_join(&f->arena, objects, names[0]);
+    assert_true(os_read_file(path, 1 << 24, &f->arena, &bytes, &length, &f->err));
+    bytes[length / 2] ^= 1;
+    assert_true(os_write_file(path, bytes, length, false, &f->err));
+    open_kept(&second, f, dir);
+    const struct build_result made = build(&second, HEAD KERNEL(PLAIN));
+    assert_built(&made);
+    assert_false(made.is_kept);
+    tear_down(&(void *){&first});
+    tear_down(&(void *){&second});
+    assert_true(os_remove_tree(dir, &f->err));
+}
+
+static void target_build_all__good_and_bad_ones__results_in_order(void **state)
+{
+    struct fixture *f = *state;
+    enum { COUNT = 5 };
+    const struct candidate candidates[COUNT] = {
+        {.source = HEAD KERNEL("for (int64_t i = 0; i < n; i++) y[i] = x[i] + 1;")},
+        {.source = HEAD KERNEL("this is no C")},
+        {.source = HEAD KERNEL("for (int64_t i = 0; i < n; i++) y[i] = x[i] + 2;")},
+        {.source = HEAD "__asm__(\"nop\");\n" KERNEL(PLAIN)},
+        {.source = HEAD KERNEL("for (int64_t i = 0; i < n; i++) y[i] = x[i] + 3;")},
+    };
+    static const enum build_status wanted[COUNT] = {BUILD_OK, BUILD_FAILED, BUILD_OK,
+                                                    BUILD_REJECTED, BUILD_OK};
+    struct build_request requests[COUNT];
+    struct build_result results[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+        requests[i] = (struct build_request){
+            .task = f->task, .candidate = &candidates[i], .real_name = "float"};
+    if (!target_build_all(f->target, requests, COUNT, &f->arena, results, &f->err))
+        fail_msg("%s", f->err.message);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(results[i].status, wanted[i]);
+    assert_string_not_equal(results[0].code_id.text, results[2].code_id.text);
+    for (size_t i = 0; i < COUNT; i += 2)
+        assert_string_equal(build(f, candidates[i].source).code_id.text, results[i].code_id.text);
+    assert_true(build(f, candidates[4].source).is_kept);
+}
+
 static void target_probe__this_machine__plausible_and_kept(void **state)
 {
     struct fixture *f = *state;
@@ -449,6 +541,9 @@ int main(void)
         cmocka_unit_test(target_build__forbidden_instruction__rejected_by_name),
         cmocka_unit_test(target_build__forbidden_object__rejected),
         cmocka_unit_test(target_build__asks_for_secret__compiler_cannot_read_it),
+        cmocka_unit_test(target_build__another_process_built_it__image_comes_from_the_store),
+        cmocka_unit_test(target_build__stored_image_was_changed__built_anew),
+        cmocka_unit_test(target_build_all__good_and_bad_ones__results_in_order),
         cmocka_unit_test(target_probe__this_machine__plausible_and_kept),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

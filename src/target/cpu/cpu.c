@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #if defined(__x86_64__)
 static const char *const default_flags[] = {"-O3", "-march=native"};
@@ -114,11 +115,22 @@ static bool find_tools(struct target *target, struct err *err)
     return err_hint(err, "install binutils");
 }
 
+/* Size and time of change of the file that runs; at random where that cannot be told. */
+static const char *program_of(struct arena *arena)
+{
+    struct stat status;
+    if (stat("/proc/self/exe", &status) != 0)
+        return arena_printf(arena, "%016llx", (unsigned long long)os_random_u64());
+    return arena_printf(arena, "%lld %lld.%09ld", (long long)status.st_size,
+                        (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+}
+
 static bool cpu_open(struct target *target, struct err *err)
 {
     if (!find_runner(target, err) || !describe_runner(target, err) || !find_tools(target, err) ||
         !compilers_find(target, err))
         return false;
+    cpu_state_of(target)->program = program_of(&target->arena);
     machine_describe(target);
     if (fingerprint_read(target))
         return true;
@@ -131,6 +143,7 @@ static bool cpu_open(struct target *target, struct err *err)
 static void cpu_close(struct target *target)
 {
     cache_free(&cpu_state_of(target)->cache);
+    cache_free(&cpu_state_of(target)->stubs);
 }
 
 static void cpu_default_build(const struct target *target, const char **compiler,

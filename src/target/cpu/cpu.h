@@ -6,7 +6,8 @@
  * compilers.c  finding gcc and clang and what they can do
  * flags.c      the allow-list of compiler flags
  * screen.c     what a source may not say
- * build.c      compile, check, link; cache.c remembers results
+ * build.c      what must be built, several at once; make.c compiles, checks and links one; cache.c
+ *              remembers results in memory, store.c on disk
  * object.c     what an object may contain; scan.c looks at its instructions; code_id.c names it
  * session.c    the doorbell from the parent's side; launch.c starts the child, watch.c looks at it,
  *              evidence.c puts into words how it died
@@ -27,10 +28,13 @@ struct cpu_state {
     const char **symbols;
     size_t symbol_count;        /* sorted: what an image may use */
     const char *missing_layers; /* in words, "" where complete */
+    const char *program; /* tells this program from another version: rules, fixed flags, stub and
+                            link are its own */
     const char *linker;
     const char *disassembler;
     size_t default_compiler; /* index into features.compilers */
     struct build_cache *cache;
+    struct build_cache *stubs; /* objects of the calling stub: `image` */
     char start_evidence[1024];
 };
 
@@ -87,10 +91,17 @@ void cache_keep(struct build_cache **cache, struct hash_id key, const struct bui
 void cache_free(struct build_cache **cache);
 struct build_result build_result_copy(const struct build_result *result, struct arena *arena);
 
+/* store.c: images of earlier processes, under the target's cache folder; a bounded number of bytes,
+ * those that were not used for longest go first. What does not match its checksum, or breaks the
+ * rules for images, is not found. Without a folder nothing is kept. */
+bool store_find(const struct target *target, struct hash_id key, struct arena *arena,
+                struct build_result *out);
+void store_keep(const struct target *target, struct hash_id key, const struct build_result *result);
+
 /* build.c */
-bool cpu_build(struct target *target, const struct build_request *request, struct arena *arena,
-               struct build_result *out, struct err *err);
-/* Folders that a confined compiler reads; NULL-terminated, in `arena`. */
+bool cpu_build(struct target *target, const struct build_request *requests, size_t count,
+               struct arena *arena, struct build_result *out, struct err *err);
+/* make.c: folders that a confined compiler reads; NULL-terminated, in `arena`. */
 const char **build_read_paths(const struct target *target, struct arena *arena);
 
 /* One buffer of a session, from the parent's side. */

@@ -98,7 +98,7 @@ static bool build_probe(struct target *target, const char *format, const char *r
     const struct build_request request = {
         .task = &task, .candidate = &candidate, .real_name = real_name, .is_trusted = true};
     struct build_result result;
-    if (!cpu_build(target, &request, arena, &result, err))
+    if (!cpu_build(target, &request, 1, arena, &result, err))
         return false;
     if (result.status != BUILD_OK)
         return err_set(err, ERR_IO, "a probe kernel was refused (%s): %s", result.mechanism,

@@ -1,0 +1,44 @@
+/*
+ * One build on its way, between build.c (rules that need no compiler, what was built before,
+ * several at once) and make.c (from a source to an image).
+ */
+#ifndef KOPE_TARGET_CPU_BUILDING_H
+#define KOPE_TARGET_CPU_BUILDING_H
+
+#include "target/cpu/cpu.h"
+
+/* A stub is the same for every candidate of a task: it is compiled once. */
+struct stub {
+    const void *object; /* NULL: compile it; memory of the target */
+    size_t bytes;
+};
+
+struct building {
+    const struct target *target;
+    const struct build_request *request;
+    const struct target_compiler *compiler;
+    const char *const *flags;
+    size_t flag_count;
+    struct arena *arena; /* of the result */
+    struct arena *step;
+    const char *dir;
+    struct stub stub;
+    const void *object; /* compiled; memory of `step` */
+    size_t object_bytes;
+    struct build_result *out;
+    struct err *err;
+};
+
+/* Three ends of a step. */
+enum step_end { STEP_DONE, STEP_RESULT /* `out` says it */, STEP_ERROR };
+
+enum step_end build_end_with(struct building *b, enum build_status status, const char *mechanism,
+                             const char *evidence);
+/* Does a flag ask for Polly? */
+bool build_uses_polly(const struct building *b);
+
+/* In a folder of its own, which is gone afterwards. Touches nothing of the target: several may run
+ * at once, each on a thread. A stub that it had to compile is in `b->stub`, memory of `b->step`. */
+enum step_end build_make(struct building *b);
+
+#endif
