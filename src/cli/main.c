@@ -113,6 +113,7 @@ int main(int argc, char **argv)
 {
     struct globals globals = {0};
     os_interrupt_install();
+    os_forbid_inspection();
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     if (!words)
         return err_kind_exit_code(ERR_IO);

@@ -58,6 +58,11 @@ const char *os_env(const char *name);
 bool os_is_terminal(int fd);
 int os_terminal_columns(int fd);
 
+/* From now on this process leaves no core dump, and no other process of the same user may look into
+ * its memory, environment or open files: keys are there. Children that are executed are not
+ * affected. Gone with it: attaching a debugger later, except as root. */
+void os_forbid_inspection(void);
+
 /* Name, release and machine of the kernel ("Linux 6.1.0 x86_64"), host name, user id 0. */
 char *os_kernel(struct arena *arena);
 char *os_hostname(struct arena *arena);
