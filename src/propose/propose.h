@@ -77,7 +77,7 @@ struct propose_request {
     const struct llm_budget *budget; /* llm: what is left; NULL: no limit */
 };
 
-enum { PROPOSAL_MAX_USES = 16 };
+enum { PROPOSAL_MAX_USES = 16, PROPOSE_MAX_AT_ONCE = 8 };
 
 struct proposal {
     const char *intent, *hypothesis;
