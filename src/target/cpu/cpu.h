@@ -27,8 +27,7 @@ struct cpu_state {
     const char *runner; /* path of kope-runner */
     const char **symbols;
     size_t symbol_count;        /* sorted: what an image may use */
-    uint32_t missing;           /* bits of enum runner_layer that any child lacked so far */
-    const char *missing_layers; /* the same in words, "" where complete */
+    const char *missing_layers; /* in words, "" where complete */
     const char *program; /* tells this program from another version: rules, fixed flags, stub and
                             link are its own */
     const char *linker;
@@ -38,9 +37,6 @@ struct cpu_state {
     struct build_cache *stubs; /* objects of the calling stub: `image` */
     char start_evidence[1024];
 };
-
-/* cpu.c: what a child said, before its candidate could run, that its box lacks. */
-void cpu_note_missing_layers(struct target *target, uint32_t missing);
 
 static inline struct cpu_state *cpu_state_of(const struct target *target)
 {
@@ -79,7 +75,7 @@ bool object_check(const void *object, size_t bytes, const struct object_rules *r
 bool image_check(const void *image, size_t bytes, struct arena *arena, const char **why);
 
 /* code_id.c: of a relocatable object that passed object_check. */
-struct hash_id code_id(const void *object, size_t bytes);
+struct hash_id code_id(const void *object, size_t bytes, const char *entry);
 
 /* scan.c: looks for forbidden instructions in a disassembly; NULL where there are none. */
 const char *scan_instructions(const char *disassembly, struct arena *arena);
