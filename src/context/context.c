@@ -27,8 +27,13 @@ static const char *task_section(const struct task *task, struct arena *arena)
     (void)buf_printf(&text, "## Task: %s (%s, %s)\n\n%s\n\n", task->name, task->family,
                      dtype_name(task->dtype), task->summary);
     (void)buf_printf(&text, "Entry point: `%s`\n", task_signature(task, "real", arena));
-    (void)buf_printf(&text, "`real` is %s. Precision class %s; %s.\n", dtype_c_name(task->dtype),
-                     precision_class_name(task->precision),
+    (void)buf_printf(&text, "`real` is %s", dtype_c_name(task->dtype));
+    if (task->accumulate != task->dtype)
+        (void)buf_printf(&text, ", `real_acc` %s; convert with real_load(x) and real_store(v)",
+                         dtype_c_name(task->accumulate));
+    if (dtype_is_half(task->dtype))
+        (void)buf_append_str(&text, "; it is a struct { uint16_t bits; }, for storage only");
+    (void)buf_printf(&text, ". Precision class %s; %s.\n", precision_class_name(task->precision),
                      task->finite_only ? "inputs are finite"
                                        : "NaN and infinity must propagate as in the reference");
     (void)buf_printf(&text, "Shapes judged:");

@@ -227,7 +227,8 @@ bool check_case(struct judgement *j, size_t case_index, struct probe *probes, si
     do {
         int64_t since = os_now_ns();
         check.is_lost = false;
-        if (!rig_start(gate, &check.rig, case_index, j->image, false, NULL, &report, err))
+        if (!rig_start(gate, &check.rig, case_index, j->image, gate->task->dtype, NULL, &report,
+                       err))
             return false;
         spend(&j->out->timings.start_ns, &since);
         if (report.status != SESSION_OK)

@@ -17,69 +17,14 @@ static const struct {
     {1.00, 2.0, 4, "largest"},
 };
 
-double dtype_roundoff(enum dtype dtype)
+double yardstick_error(enum dtype dtype, enum dtype accumulate, double got, double want)
 {
-    return dtype == DTYPE_F64 ? DBL_EPSILON / 2 : (double)FLT_EPSILON / 2;
-}
-
-double dtype_smallest_normal(enum dtype dtype)
-{
-    return dtype == DTYPE_F64 ? DBL_MIN : (double)FLT_MIN;
-}
-
-void dtype_widen(enum dtype dtype, const void *data, size_t first, size_t count, double *out)
-{
-    const char *from = (const char *)data + first * dtype_bytes(dtype);
-    if (dtype == DTYPE_F64) {
-        memcpy(out, from, count * sizeof *out);
-        return;
-    }
-    if (dtype == DTYPE_F32) {
-        for (size_t i = 0; i < count; i++) {
-            float value;
-            memcpy(&value, from + i * sizeof value, sizeof value);
-            out[i] = (double)value;
-        }
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        out[i] = dtype_element(dtype, from, i);
-}
-
-double dtype_element(enum dtype dtype, const void *data, size_t index)
-{
-    const size_t bytes = dtype_bytes(dtype);
-    const char *at = (const char *)data + index * bytes;
-    union {
-        float f32;
-        double f64;
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        uint8_t u8;
-    } value = {0};
-    memcpy(&value, at, bytes);
-    switch (dtype) {
-    case DTYPE_F32:
-        return (double)value.f32;
-    case DTYPE_F64:
-        return value.f64;
-    case DTYPE_I8:
-        return value.i8;
-    case DTYPE_I16:
-        return value.i16;
-    case DTYPE_I32:
-        return value.i32;
-    case DTYPE_I64:
-        return (double)value.i64;
-    case DTYPE_U8:
-    case DTYPE_BOOL:
-        return value.u8;
-    case DTYPE_COUNT:
-        break;
-    }
-    return 0;
+    const double difference = fabs(got - want);
+    if (dtype_roundoff(dtype) <= dtype_roundoff(accumulate))
+        return difference;
+    /* What was computed was rounded to the nearest: half a place of the larger of the two. */
+    const double rounding = dtype_half_ulp(dtype, fmax(fabs(got), fabs(want)));
+    return difference <= rounding ? 0 : difference - rounding;
 }
 
 /* The top bits of a double are its exponent and the quarter of the octave. */
@@ -101,14 +46,14 @@ static double bin_edge(size_t bin)
 }
 
 /* Adds one element; returns its normalised error, -1 where it does not count. */
-static double add_one(struct error_profile *profile, double got, double want, double unit)
+static double add_one(struct error_profile *profile, double error, double unit)
 {
-    const double diff = fabs(got - want);
-    if (!(diff <= DBL_MAX))
+    const double size = fabs(error);
+    if (!(size <= DBL_MAX))
         return -1;
-    const double normalised = fmin(diff / unit, DBL_MAX);
+    const double normalised = fmin(size / unit, DBL_MAX);
     profile->count++;
-    profile->sum_of_squares += diff * diff;
+    profile->sum_of_squares += size * size;
     profile->bins[bin_of(normalised)]++;
     if (normalised > profile->max_normalised)
         profile->max_normalised = normalised;
@@ -119,18 +64,19 @@ void error_profile_add_errors(struct error_profile *profile, const double *error
                               const double *unit, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        (void)add_one(profile, errors[i], 0, unit[i]);
+        (void)add_one(profile, errors[i], unit[i]);
 }
 
-void error_profile_add(struct error_profile *profile, enum dtype dtype, const void *got,
-                       const double *want, const double *unit, size_t count)
+void error_profile_add(struct error_profile *profile, enum dtype dtype, enum dtype accumulate,
+                       const void *got, const double *want, const double *unit, size_t count)
 {
     double wide[CHUNK];
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t length = count - first < CHUNK ? count - first : CHUNK;
         dtype_widen(dtype, got, first, length, wide);
         for (size_t i = 0; i < length; i++)
-            (void)add_one(profile, wide[i], want[first + i], unit[first + i]);
+            (void)add_one(profile, yardstick_error(dtype, accumulate, wide[i], want[first + i]),
+                          unit[first + i]);
     }
 }
 
@@ -153,11 +99,11 @@ double error_profile_quantile(const struct error_profile *profile, double quanti
     return profile->max_normalised;
 }
 
-double yardstick_units(enum dtype dtype, const double *want, double *squares_to_unit, size_t count,
-                       unsigned runs)
+double yardstick_units(enum dtype accumulate, const double *want, double *squares_to_unit,
+                       size_t count, unsigned runs)
 {
-    const double roundoff = dtype_roundoff(dtype);
-    const double tiny = dtype_smallest_normal(dtype) / 16;
+    const double roundoff = dtype_roundoff(accumulate);
+    const double tiny = dtype_smallest_normal(accumulate) / 16;
     double sum = 0;
     size_t counted = 0;
     for (size_t i = 0; i < count; i++) {
@@ -229,7 +175,9 @@ static bool measure(const struct yardstick *y, const void *got, struct error_pro
                                            .want = isfinite(base[k]) ? y->want[i] : base[k]};
                 return false;
             }
-            const double normalised = add_one(profile, value[k], y->want[i], y->unit[i]);
+            const double normalised =
+                add_one(profile, yardstick_error(y->dtype, y->accumulate, value[k], y->want[i]),
+                        y->unit[i]);
             if (normalised > worst) {
                 worst = normalised;
                 out->index = i;

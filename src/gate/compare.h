@@ -35,6 +35,7 @@
 #ifndef KOPE_GATE_COMPARE_H
 #define KOPE_GATE_COMPARE_H
 
+#include "gate/element.h"
 #include "task/task.h"
 
 #include <stdbool.h>
@@ -56,6 +57,7 @@ struct error_profile {
 struct yardstick {
     enum dtype dtype;
     size_t count;
+    enum dtype accumulate; /* what the arithmetic is in: no coarser than `dtype` */
     enum precision_class precision;
     const void *base;         /* `count` elements of `dtype` */
     const double *want;       /* NULL: exact comparison with `base` */
@@ -79,20 +81,14 @@ struct comparison {
     double got, want;      /* there */
 };
 
-/* Half an ulp of 1 in a float dtype; its smallest normal number. */
-double dtype_roundoff(enum dtype dtype);
-double dtype_smallest_normal(enum dtype dtype);
-
-/* Element `index` of an array as a double (int64 beyond 2^53 is rounded: for messages only). */
-double dtype_element(enum dtype dtype, const void *data, size_t index);
-
-/* `count` elements from `first` as doubles. */
-void dtype_widen(enum dtype dtype, const void *data, size_t first, size_t count, double *out);
+/* How far `got` is from `want` beyond what storing has to round: what arithmetic did. Where the
+ * dtype is what is computed in, the whole difference. NaN where either is not finite. */
+double yardstick_error(enum dtype dtype, enum dtype accumulate, double got, double want);
 
 /* Adds the errors of one run: `got` against `want`, in units of `unit`. */
-void error_profile_add(struct error_profile *profile, enum dtype dtype, const void *got,
-                       const double *want, const double *unit, size_t count);
-/* The same from the differences themselves. */
+void error_profile_add(struct error_profile *profile, enum dtype dtype, enum dtype accumulate,
+                       const void *got, const double *want, const double *unit, size_t count);
+/* The same from the errors themselves. */
 void error_profile_add_errors(struct error_profile *profile, const double *errors,
                               const double *unit, size_t count);
 double error_profile_rms(const struct error_profile *profile);
@@ -101,8 +97,8 @@ double error_profile_quantile(const struct error_profile *profile, double quanti
 
 /* Turns the sum of squared differences of `runs` perturbed oracle runs into units, in place;
  * returns their RMS. Elements whose `want` is not finite get the unit 1. */
-double yardstick_units(enum dtype dtype, const double *want, double *squares_to_unit, size_t count,
-                       unsigned runs);
+double yardstick_units(enum dtype accumulate, const double *want, double *squares_to_unit,
+                       size_t count, unsigned runs);
 
 /* Holds an output against its yardstick. */
 struct comparison compare_output(const struct yardstick *yardstick, const void *got);

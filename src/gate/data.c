@@ -2,7 +2,7 @@
 
 #include "base/err.h"
 #include "base/rng.h"
-#include "gate/compare.h"
+#include "gate/element.h"
 
 #include <assert.h>
 #include <math.h>
@@ -87,6 +87,13 @@ static bool spans_zero(const struct task_arg *arg)
     return is_float_draw(arg) && range.low < 0 && range.high > 0;
 }
 
+/* A float draw that may be odd integers, -1, 0 and 1 times a power of two. */
+static bool holds_integers(const struct task_arg *arg)
+{
+    const struct range range = range_of(&arg->draw);
+    return is_float_draw(arg) && range.low <= 0 && range.high > 0;
+}
+
 static bool applies_to(enum distribution distribution, const struct task *task,
                        const struct task_arg *arg)
 {
@@ -103,8 +110,9 @@ static bool applies_to(enum distribution distribution, const struct task *task,
     case DISTRIBUTION_JITTER:
         return is_float_draw(arg);
     case DISTRIBUTION_TINY:
-    case DISTRIBUTION_INTEGERS:
         return spans_zero(arg);
+    case DISTRIBUTION_INTEGERS:
+        return holds_integers(arg);
     case DISTRIBUTION_SPECIAL:
         return !task->finite_only && is_float_draw(arg);
     case DISTRIBUTION_COUNT:
@@ -119,30 +127,6 @@ bool distribution_applies(enum distribution distribution, const struct task *tas
         if (applies_to(distribution, task, &task->args[arg]))
             return true;
     return false;
-}
-
-/* The nearest value of the dtype; integers are rounded and kept within their type. */
-static void store(enum dtype dtype, void *out, size_t index, double value)
-{
-    static const double limits[DTYPE_COUNT][2] = {
-        [DTYPE_I8] = {INT8_MIN, INT8_MAX},    [DTYPE_I16] = {INT16_MIN, INT16_MAX},
-        [DTYPE_I32] = {INT32_MIN, INT32_MAX}, [DTYPE_I64] = {-0x1p62, 0x1p62},
-        [DTYPE_U8] = {0, UINT8_MAX},          [DTYPE_BOOL] = {0, 1},
-    };
-    char *at = (char *)out + index * dtype_bytes(dtype);
-    if (dtype == DTYPE_F32) {
-        const float narrow = (float)value;
-        memcpy(at, &narrow, sizeof narrow);
-        return;
-    }
-    if (dtype == DTYPE_F64) {
-        memcpy(at, &value, sizeof value);
-        return;
-    }
-    const double rounded = nearbyint(fmin(fmax(value, limits[dtype][0]), limits[dtype][1]));
-    const int64_t integer = (int64_t)rounded;
-    /* Two's complement and a little-endian host: the low bytes are the narrow value. */
-    memcpy(at, &integer, dtype_bytes(dtype));
 }
 
 static double draw_declared(struct rng *rng, const struct draw *draw)
@@ -171,25 +155,40 @@ static double power_below(double value)
     return ldexp(1, ilogb(value));
 }
 
-static double draw_tiny(struct rng *rng, double scale, double smallest)
+static double draw_tiny(struct rng *rng, double scale, enum dtype dtype)
 {
+    const double smallest = dtype_smallest_normal(dtype);
+    /* A float16 has denormals from 2^-14 down, and nothing under 2^-24. */
+    const int first = dtype == DTYPE_F16 ? 8 : 20;
+    const uint64_t octaves = dtype == DTYPE_F16 ? 16 : 40;
     const uint64_t choice = rng_below(rng, 64);
     const double sign = rng_next(rng) >> 63 ? 1 : -1;
     if (choice < 4)
         return sign * 0.0;
     if (choice == 4)
         return sign * smallest * rng_uniform(rng);
-    return sign * scale * ldexp(1 + rng_uniform(rng), -20 - (int)rng_below(rng, 40));
+    return sign * scale * ldexp(1 + rng_uniform(rng), -first - (int)rng_below(rng, octaves));
 }
 
-/* An odd integer of 12 bits, or -1, 0, 1, scaled by a power of two into the declared range. */
-static double draw_integer_probe(struct rng *rng, bool is_wide, const struct range *range)
+/* The bits of the wide integers: 12, so that 4096 of them sum up exactly in float32, or all that a
+ * half type has. */
+static int probe_bits(enum dtype dtype)
 {
-    const double unit = power_below(fmin(-range->low, range->high) / 2);
+    return dtype == DTYPE_F16 ? 11 : dtype == DTYPE_BF16 ? 8 : 12;
+}
+
+/* An odd integer of 12 bits, or -1, 0, 1, scaled by a power of two into the declared range; without
+ * the negative ones where the range begins at zero. */
+static double draw_integer_probe(struct rng *rng, bool is_wide, enum dtype dtype,
+                                 const struct range *range)
+{
+    const bool has_sign = range->low < 0;
+    const double unit = power_below((has_sign ? fmin(-range->low, range->high) : range->high) / 2);
     if (!is_wide)
-        return unit * ((double)rng_below(rng, 3) - 1);
-    const double odd = 2049 + 2 * (double)rng_below(rng, 1024);
-    return (rng_next(rng) >> 63 ? unit : -unit) * odd / 4096;
+        return unit * (has_sign ? (double)rng_below(rng, 3) - 1 : (double)rng_below(rng, 2));
+    const double half = ldexp(1, probe_bits(dtype) - 1);
+    const double odd = half + 1 + 2 * (double)rng_below(rng, (uint64_t)half / 2);
+    return (has_sign && rng_next(rng) >> 63 ? -unit : unit) * odd / (2 * half);
 }
 
 /* One value of a distribution other than the declared one; `at` runs from 0 to 1. */
@@ -218,9 +217,9 @@ static double draw_value(struct data *data, const struct task_arg *a, const stru
                (range->high - range->low) * (0.4 * data->level + (0.9 - 0.5 * data->level) * place);
     }
     case DISTRIBUTION_TINY:
-        return draw_tiny(rng, range->scale, dtype_smallest_normal(a->dtype));
+        return draw_tiny(rng, range->scale, a->dtype);
     case DISTRIBUTION_INTEGERS:
-        return draw_integer_probe(rng, a == &data->task->args[data->wide_arg], range);
+        return draw_integer_probe(rng, a == &data->task->args[data->wide_arg], a->dtype, range);
     case DISTRIBUTION_DECLARED:
     case DISTRIBUTION_CHANGED:
     case DISTRIBUTION_SPECIAL:
@@ -237,25 +236,26 @@ static void draw_pool(struct data *data, size_t arg)
     if (!pool)
         BUG("gate: out of memory for a pool");
     for (size_t i = 0; i < POOL_ELEMENTS; i++)
-        store(a->dtype, pool, i, draw_declared(&data->rng, &a->draw));
+        dtype_store(a->dtype, pool, i, draw_declared(&data->rng, &a->draw));
     data->pool[arg] = pool;
 }
 
-/* Both halves of each word are a NaN of float, and the word is a NaN of double; or both are huge.
- */
+/* Of NaN and number both halves of a word are one of float, and the word is one of double; of the
+ * half types each quarter is one of float16 and of bfloat16. */
 static uint64_t poison_word(struct rng *rng, enum poison kind)
 {
-    const uint64_t random = rng_next(rng);
-    switch (kind) {
-    case POISON_NAN:
-        return (random & 0x8007ffff803fffff) | 0x7ff800007fc00000;
-    case POISON_NUMBER:
-        return (random & 0x80ffffff80ffffff) | 0x7e0000007e000000;
-    case POISON_BYTES:
-    case POISON_COUNT:
-        break;
-    }
-    return random;
+    static const struct {
+        uint64_t random, fixed;
+    } masks[] = {
+        [POISON_NAN] = {0x8007ffff803fffff, 0x7ff800007fc00000},
+        [POISON_NUMBER] = {0x80ffffff80ffffff, 0x7e0000007e000000},
+        [POISON_HALF_NAN] = {0x803f803f803f803f, 0x7fc07fc07fc07fc0},
+        [POISON_HALF_NUMBER] = {0x83ff83ff83ff83ff, 0x7800780078007800},
+        [POISON_BYTES] = {UINT64_MAX, 0},
+        [POISON_NO_BOOL] = {UINT64_MAX, 0x0202020202020202},
+    };
+    static_assert(sizeof masks / sizeof *masks == POISON_COUNT, "a word for each poison");
+    return (rng_next(rng) & masks[kind].random) | masks[kind].fixed;
 }
 
 struct data *data_open(const struct task *task, struct rng rng)
@@ -305,7 +305,7 @@ void data_begin(struct data *data)
 {
     size_t candidates[TASK_MAX_ARGS], count = 0;
     for (size_t arg = 0; arg < data->task->arg_count; arg++)
-        if (spans_zero(&data->task->args[arg]))
+        if (holds_integers(&data->task->args[arg]))
             candidates[count++] = arg;
     data->wide_arg = count ? candidates[rng_below(&data->rng, count)] : 0;
     data->is_falling = rng_next(&data->rng) >> 63;
@@ -344,7 +344,8 @@ static void fill_from_pool(struct data *data, size_t arg, char *out, size_t coun
         done += length;
     }
     for (size_t i = 0; i < FEW_NEW && count > 0; i++)
-        store(a->dtype, out, rng_below(&data->rng, count), draw_declared(&data->rng, &a->draw));
+        dtype_store(a->dtype, out, rng_below(&data->rng, count),
+                    draw_declared(&data->rng, &a->draw));
 }
 
 static void sprinkle_specials(struct data *data, size_t arg, void *out, size_t count)
@@ -353,8 +354,8 @@ static void sprinkle_specials(struct data *data, size_t arg, void *out, size_t c
         if (data->special != SPECIAL_VALUES && data->special != kind)
             continue;
         for (uint64_t left = 1 + rng_below(&data->rng, 3); left > 0 && count > 0; left--)
-            store(data->task->args[arg].dtype, out, rng_below(&data->rng, count),
-                  special_values[kind]);
+            dtype_store(data->task->args[arg].dtype, out, rng_below(&data->rng, count),
+                        special_values[kind]);
     }
 }
 
@@ -376,7 +377,7 @@ void data_fill(struct data *data, size_t arg, enum distribution distribution, vo
             value = fmin(fmax(value, range.low), range.high);
         if (a->draw.kind == DRAW_INTEGER)
             value = nearbyint(value);
-        store(a->dtype, out, i, value);
+        dtype_store(a->dtype, out, i, value);
     }
 }
 
@@ -388,7 +389,7 @@ void data_change_one(struct data *data, size_t arg, void *element, bool high)
     const struct range range = range_of(&a->draw);
     const double wanted = high ? range.high : range.low;
     const double now = dtype_element(a->dtype, element, 0);
-    store(a->dtype, element, 0, now == wanted ? (high ? range.low : range.high) : wanted);
+    dtype_store(a->dtype, element, 0, now == wanted ? (high ? range.low : range.high) : wanted);
 }
 
 void data_change(struct data *data, size_t arg, void *values, size_t count)
@@ -431,12 +432,36 @@ static void perturb_f64(char *at, size_t count, struct rng *rng)
     }
 }
 
+/* Stored in fewer bits than the task computes in: its values are exact, and one of its ulps is no
+ * rounding of the computation. */
+static bool is_coarse(const struct task *task, const struct task_arg *arg)
+{
+    return dtype_roundoff(arg->dtype) > dtype_roundoff(task->accumulate);
+}
+
+void data_perturb_wide(struct data *data, size_t arg, double *values, size_t count)
+{
+    const struct task_arg *a = &data->task->args[arg];
+    if (!is_float_draw(a) || !is_coarse(data->task, a))
+        return;
+    const struct range range = range_of(&a->draw);
+    const bool has_ends = a->draw.kind == DRAW_UNIFORM;
+    const double step = 2 * dtype_roundoff(data->task->accumulate);
+    uint64_t coins = 0;
+    for (size_t i = 0; i < count; i++) {
+        coins = i % 64 == 0 ? rng_next(&data->rng) : coins >> 1;
+        const double moved = values[i] * (coins & 1 ? 1 + step : 1 - step);
+        if (!has_ends || (moved >= range.low && moved <= range.high))
+            values[i] = moved;
+    }
+}
+
 void data_perturb(struct data *data, size_t arg, const void *from, void *to, size_t count)
 {
     const struct task_arg *a = &data->task->args[arg];
     const size_t bytes = dtype_bytes(a->dtype);
     memcpy(to, from, count * bytes);
-    if (!is_float_draw(a))
+    if (!is_float_draw(a) || is_coarse(data->task, a))
         return;
     if (a->dtype == DTYPE_F32)
         perturb_f32(to, count, &data->rng);
@@ -455,9 +480,15 @@ void data_perturb(struct data *data, size_t arg, const void *from, void *to, siz
 
 enum poison data_poison_kind(const struct task *task, size_t arg, enum distribution distribution)
 {
-    if (!dtype_is_float(task->args[arg].dtype))
+    const enum dtype dtype = task->args[arg].dtype;
+    const bool may_be_nan = distribution == DISTRIBUTION_SPECIAL;
+    if (dtype == DTYPE_BOOL)
+        return POISON_NO_BOOL;
+    if (!dtype_is_float(dtype))
         return POISON_BYTES;
-    return distribution == DISTRIBUTION_SPECIAL ? POISON_NUMBER : POISON_NAN;
+    if (dtype_is_half(dtype))
+        return may_be_nan ? POISON_HALF_NUMBER : POISON_HALF_NAN;
+    return may_be_nan ? POISON_NUMBER : POISON_NAN;
 }
 
 size_t data_poison_place(struct data *data)

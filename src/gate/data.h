@@ -35,9 +35,12 @@ enum distribution {
 };
 
 enum poison {
-    POISON_NAN,    /* NaN with a random payload and sign */
-    POISON_NUMBER, /* huge finite values, for outputs that may rightly be NaN */
-    POISON_BYTES,  /* random bytes, for integers */
+    POISON_NAN,         /* NaN with a random payload and sign */
+    POISON_NUMBER,      /* huge finite values, for outputs that may rightly be NaN */
+    POISON_HALF_NAN,    /* the same of 16 bits, in both half types */
+    POISON_HALF_NUMBER, /* likewise */
+    POISON_BYTES,       /* random bytes, for integers */
+    POISON_NO_BOOL,     /* random bytes that are neither false nor true */
     POISON_COUNT
 };
 
@@ -74,8 +77,12 @@ void data_change(struct data *data, size_t arg, void *values, size_t count);
 void data_change_one(struct data *data, size_t arg, void *element, bool high);
 
 /* Each finite float moved by one unit in the last place, up or down, within the declared range;
- * other dtypes are copied. */
+ * other dtypes are copied, and so is what is coarser than the task's arithmetic. */
 void data_perturb(struct data *data, size_t arg, const void *from, void *to, size_t count);
+
+/* The same for values of an argument that is coarser than the task's arithmetic, already widened
+ * for the oracle: each is moved by one place of the type that the task accumulates in. */
+void data_perturb_wide(struct data *data, size_t arg, double *values, size_t count);
 
 /* The kind of poison for an argument; NaN may be a right result in a set of special values. */
 enum poison data_poison_kind(const struct task *task, size_t arg, enum distribution distribution);

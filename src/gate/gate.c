@@ -102,7 +102,8 @@ static bool measure_baseline(struct gate *gate, size_t case_index, const struct 
     for (int attempt = 0; lost && attempt < 1 + MOST_DOUBTS; attempt++) {
         struct rig rig;
         struct session_report report;
-        if (!rig_start(gate, &rig, case_index, gate->baseline, false, NULL, &report, err))
+        if (!rig_start(gate, &rig, case_index, gate->baseline, gate->task->dtype, NULL, &report,
+                       err))
             return false;
         if (report.status != SESSION_OK)
             return err_set(err, ERR_IO, "the baseline cannot be loaded again: %s",
@@ -158,6 +159,9 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
                          err))
         return false;
     if (has_oracle(task) && !build_reference(gate, "double", &gate->oracle, &ignored, err))
+        return false;
+    if (has_oracle(task) && task->dtype == DTYPE_F64 &&
+        !build_reference(gate, "float", &gate->shadow, &ignored, err))
         return false;
     gate->data = data_open(task, new_secret());
     gate->id = make_id(gate);

@@ -50,7 +50,7 @@ struct rig {
     const struct task_case *problem;
     struct session *session;
     struct session_buffer buffers[TASK_MAX_ARGS]; /* `bytes` is the room */
-    enum dtype dtypes[TASK_MAX_ARGS];             /* double instead of `real` in the oracle */
+    enum dtype dtypes[TASK_MAX_ARGS];             /* of `real`: the image's */
     size_t elements[TASK_MAX_ARGS];
     int64_t ints[TASK_MAX_ATTRS + TASK_MAX_AXES];
     double reals[TASK_MAX_ATTRS];
@@ -61,10 +61,12 @@ struct rig {
 /* Bytes of an argument in this rig. */
 size_t rig_arg_bytes(const struct rig *rig, size_t arg);
 
-/* Starts the child. `rooms` NULL: each argument with a margin. `*report` says why there is no
- * session where its status is not OK; false is for the host. */
+/* Starts the child; `real` is what `real` is in the image. `rooms` NULL: each argument with a
+ * margin. `*report` says why there is no session where its status is not OK; false is for the host.
+ */
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
-               bool is_oracle, const size_t *rooms, struct session_report *report, struct err *err);
+               enum dtype real, const size_t *rooms, struct session_report *report,
+               struct err *err);
 void rig_stop(struct rig *rig);
 
 /* Where the arguments of a call lie. */
@@ -139,6 +141,7 @@ struct gate {
     struct hash_id id;
     struct data *data;
     struct image baseline, oracle;
+    struct image shadow; /* of a float64 task: the reference in float32 */
     struct hash_id baseline_code;
     struct case_state cases[TASK_MAX_CASES];
     enum distribution deck[DISTRIBUTION_COUNT]; /* those of choice, shuffled, dealt to the cases */

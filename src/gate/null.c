@@ -31,14 +31,8 @@ static_assert(sizeof names / sizeof *names == NULL_COUNT, "name each null kernel
 /* One value everywhere, in the output's dtype. */
 static void broadcast(enum dtype dtype, double value, void *out, size_t count)
 {
-    const size_t bytes = dtype_bytes(dtype);
-    const float narrow = (float)value;
-    const int64_t integer = (int64_t)(isfinite(value) ? value : 0);
-    const void *element = dtype == DTYPE_F32   ? (const void *)&narrow
-                          : dtype == DTYPE_F64 ? (const void *)&value
-                                               : (const void *)&integer;
     for (size_t i = 0; i < count; i++)
-        memcpy((char *)out + i * bytes, element, bytes);
+        dtype_store(dtype, out, i, value);
 }
 
 static double mean(enum dtype dtype, const void *data, size_t count)

@@ -28,7 +28,7 @@ struct bench {
     size_t case_index;
     const struct task_case *problem;
     bool has_oracle;
-    struct rig baseline, oracle;
+    struct rig baseline, oracle, shadow;
     unsigned trials; /* runs on other inputs, for units and errors */
     bool draws_anew; /* every second of them on newly drawn inputs */
     unsigned doubts; /* times that a child was started again */
@@ -38,6 +38,7 @@ static void bench_close(struct bench *bench)
 {
     rig_stop(&bench->baseline);
     rig_stop(&bench->oracle);
+    rig_stop(&bench->shadow);
 }
 
 static bool refuse(const struct bench *bench, struct err *err, const char *what, const char *why)
@@ -82,12 +83,22 @@ static unsigned trial_runs(const struct task *task, size_t case_index)
 static bool bench_start(struct bench *bench, struct rig *rig, struct err *err)
 {
     struct session_report report;
-    const bool is_oracle = rig == &bench->oracle;
-    if (!rig_start(bench->gate, rig, bench->case_index,
-                   is_oracle ? bench->gate->oracle : bench->gate->baseline, is_oracle, NULL,
-                   &report, err))
+    const struct gate *gate = bench->gate;
+    const struct image image = rig == &bench->oracle   ? gate->oracle
+                               : rig == &bench->shadow ? gate->shadow
+                                                       : gate->baseline;
+    const enum dtype real = rig == &bench->oracle   ? DTYPE_F64
+                            : rig == &bench->shadow ? DTYPE_F32
+                                                    : gate->task->dtype;
+    if (!rig_start(bench->gate, rig, bench->case_index, image, real, NULL, &report, err))
         return false;
     return report.status == SESSION_OK || refuse_report(bench, &report, err);
+}
+
+/* Is what the task stores coarser than what it computes in? */
+static bool is_coarse(const struct task *task)
+{
+    return dtype_roundoff(task->dtype) > dtype_roundoff(task->accumulate);
 }
 
 static bool bench_open(struct gate *gate, size_t case_index, struct bench *bench, struct err *err)
@@ -98,9 +109,12 @@ static bool bench_open(struct gate *gate, size_t case_index, struct bench *bench
                             .problem = &task->cases[case_index],
                             .has_oracle = gate->oracle.bytes != NULL,
                             .trials = trial_runs(task, case_index)};
-    bench->draws_anew = bench->trials > SOME_TRIALS && task->dtype != DTYPE_F64;
+    /* Of what is stored in fewer bits only other inputs show more of the baseline's errors. */
+    bench->draws_anew =
+        task->accumulate != DTYPE_F64 && (bench->trials > SOME_TRIALS || is_coarse(task));
     const bool ok = bench_start(bench, &bench->baseline, err) &&
-                    (!bench->has_oracle || bench_start(bench, &bench->oracle, err));
+                    (!bench->has_oracle || bench_start(bench, &bench->oracle, err)) &&
+                    (!gate->shadow.bytes || bench_start(bench, &bench->shadow, err));
     if (!ok)
         bench_close(bench);
     return ok;
@@ -133,8 +147,9 @@ static bool bench_run(struct bench *bench, struct rig *rig, void *const *inputs,
     return true;
 }
 
-/* Inputs widened to the oracle's dtypes; the caller frees those that differ. */
-static void widen_inputs(const struct bench *bench, void *const *inputs, void **wide)
+/* Inputs widened to the oracle's dtypes, for the caller to free; `moved` by a place of the task's
+ * arithmetic where the inputs themselves are too coarse for that. */
+static void widen_inputs(const struct bench *bench, void *const *inputs, bool moved, void **wide)
 {
     for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
         wide[arg] = NULL;
@@ -145,7 +160,9 @@ static void widen_inputs(const struct bench *bench, void *const *inputs, void **
         wide[arg] = get(count, sizeof(double));
         if (bench->oracle.dtypes[arg] == DTYPE_F64)
             dtype_widen(dtype, inputs[arg], 0, count, wide[arg]);
-        else
+        if (bench->oracle.dtypes[arg] == DTYPE_F64 && moved)
+            data_perturb_wide(bench->gate->data, arg, wide[arg], count);
+        if (bench->oracle.dtypes[arg] != DTYPE_F64)
             memcpy(wide[arg], inputs[arg], count * dtype_bytes(dtype));
     }
 }
@@ -160,11 +177,11 @@ static void free_args(void **arrays)
 
 /* The oracle on the same bits; `out[arg]` gets the outputs that are compared, as doubles. */
 static bool run_oracle(struct bench *bench, const struct probe *probe, void *const *inputs,
-                       double **out, struct err *err)
+                       bool moved, double **out, struct err *err)
 {
     void *wide[TASK_MAX_ARGS] = {0};
     struct session_call call;
-    widen_inputs(bench, inputs, wide);
+    widen_inputs(bench, inputs, moved, wide);
     const bool ok = bench_run(bench, &bench->oracle, wide, probe->distribution, &call, err);
     free_args(wide);
     if (!ok)
@@ -194,6 +211,7 @@ struct trial {
     void *inputs[TASK_MAX_ARGS], *base[TASK_MAX_ARGS];
     double *want[TASK_MAX_ARGS], *squares[TASK_MAX_ARGS];
     double *errors[MOST_TRIALS][TASK_MAX_ARGS]; /* of the baseline, by run */
+    bool has_errors[MOST_TRIALS];
 };
 
 static void trial_free(struct trial *trial)
@@ -247,35 +265,83 @@ static void trial_inputs(struct bench *bench, const struct probe *probe, bool is
     }
 }
 
+/* In float64 oracle and baseline are the same code. What the baseline's roundings add up to is then
+ * seen in float32, where the oracle is exact in comparison, on the same inputs rounded to float32:
+ * the same sums in the same order, with roundings 2^29 times as large. */
+static bool add_shadow_errors(struct bench *bench, const struct probe *probe, unsigned run,
+                              struct trial *trial, struct err *err)
+{
+    const struct task *task = bench->gate->task;
+    const double scale = dtype_roundoff(DTYPE_F64) / dtype_roundoff(DTYPE_F32);
+    void *narrow[TASK_MAX_ARGS] = {0};
+    struct session_call call;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        double *values = trial->inputs[arg];
+        const size_t count = bench->shadow.elements[arg];
+        if (!values)
+            continue;
+        narrow[arg] = get(1, rig_arg_bytes(&bench->shadow, arg));
+        if (!task->args[arg].is_real) {
+            memcpy(narrow[arg], values, rig_arg_bytes(&bench->shadow, arg));
+            continue;
+        }
+        for (size_t i = 0; i < count; i++)
+            dtype_store(DTYPE_F32, narrow[arg], i, values[i]);
+        dtype_widen(DTYPE_F32, narrow[arg], 0, count, values);
+    }
+    const bool ok = bench_run(bench, &bench->shadow, narrow, probe->distribution, &call, err) &&
+                    run_oracle(bench, probe, trial->inputs, false, trial->want, err);
+    for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
+        const struct yardstick *y = &probe->outputs[arg];
+        if (!y->want)
+            continue;
+        const void *got = rig_arg(&bench->shadow, &call, arg);
+        for (size_t i = 0; i < y->count; i++) {
+            const double error =
+                (dtype_element(bench->shadow.dtypes[arg], got, i) - trial->want[arg][i]) * scale;
+            if (isfinite(error) && fabs(error) > fabs(trial->errors[run][arg][i]))
+                trial->errors[run][arg][i] = error;
+        }
+    }
+    free_args(narrow);
+    return ok;
+}
+
 /* Oracle and baseline on other inputs. How far the result moves with an ulp of the input tells the
- * conditioning of each element, and the baseline's error is one more sample of its rounding. In
- * float64 oracle and baseline are the same code: there the movement, which holds the rounding too,
- * stands for the error. */
+ * conditioning of each element, and the baseline's error is one more sample of its rounding. Where
+ * the task computes in float64, oracle and baseline are the same code: there the movement, which
+ * holds the rounding too, stands for the error. Inputs that are stored in fewer bits than the task
+ * computes in are moved for the oracle alone, and the baseline has no error on them. */
 static bool run_trial(struct bench *bench, const struct probe *probe, unsigned run,
                       struct trial *trial, struct err *err)
 {
     const struct task *task = bench->gate->task;
     const bool is_new = is_new_draw(bench, run);
+    const bool is_finer = task->accumulate != DTYPE_F64;
+    const bool runs_baseline = is_finer && (is_new || !is_coarse(task));
     trial_inputs(bench, probe, is_new, trial);
-    if (!run_oracle(bench, probe, trial->inputs, trial->want, err))
+    if (!run_oracle(bench, probe, trial->inputs, !is_new, trial->want, err))
         return false;
-    if (task->dtype != DTYPE_F64 && !run_baseline(bench, probe, trial->inputs, trial->base, err))
+    if (runs_baseline && !run_baseline(bench, probe, trial->inputs, trial->base, err))
         return false;
+    trial->has_errors[run] = runs_baseline || !is_finer;
     for (size_t arg = 0; arg < task->arg_count; arg++) {
         const struct yardstick *y = &probe->outputs[arg];
         if (!y->want)
             continue;
         double *errors = trial->errors[run][arg];
-        if (task->dtype != DTYPE_F64)
+        if (runs_baseline)
             dtype_widen(y->dtype, trial->base[arg], 0, y->count, errors);
         for (size_t i = 0; i < y->count; i++) {
             const double moved = trial->want[arg][i] - y->want[i];
             if (isfinite(moved) && !is_new)
                 trial->squares[arg][i] += moved * moved;
-            errors[i] = task->dtype == DTYPE_F64 ? moved : errors[i] - trial->want[arg][i];
+            errors[i] = runs_baseline ? yardstick_error(y->dtype, y->accumulate, errors[i],
+                                                        trial->want[arg][i])
+                                      : moved;
         }
     }
-    return true;
+    return !bench->gate->shadow.bytes || add_shadow_errors(bench, probe, run, trial, err);
 }
 
 /* Units and the baseline's own errors of one output. */
@@ -286,16 +352,18 @@ static void finish_yardstick(const struct bench *bench, struct probe *probe, siz
     unsigned perturbed = 0;
     for (unsigned run = 0; run < bench->trials; run++)
         perturbed += !is_new_draw(bench, run);
-    y->unit_rms = yardstick_units(y->dtype, y->want, trial->squares[arg], y->count, perturbed);
+    y->unit_rms = yardstick_units(y->accumulate, y->want, trial->squares[arg], y->count, perturbed);
     y->unit = trial->squares[arg];
     trial->squares[arg] = NULL;
-    if (bench->gate->task->dtype != DTYPE_F64)
-        error_profile_add(&y->own, y->dtype, y->base, y->want, y->unit, y->count);
+    const bool is_finer = bench->gate->task->accumulate != DTYPE_F64;
+    if (is_finer)
+        error_profile_add(&y->own, y->dtype, y->accumulate, y->base, y->want, y->unit, y->count);
     /* Exact on integers: then perturbed inputs, which are none, say nothing. */
-    const bool is_exact = probe->distribution == DISTRIBUTION_INTEGERS &&
-                          bench->gate->task->dtype != DTYPE_F64 && y->own.sum_of_squares == 0;
+    const bool is_exact =
+        probe->distribution == DISTRIBUTION_INTEGERS && is_finer && y->own.sum_of_squares == 0;
     for (unsigned run = 0; run < bench->trials && !is_exact; run++)
-        error_profile_add_errors(&y->own, trial->errors[run][arg], y->unit, y->count);
+        if (trial->has_errors[run])
+            error_profile_add_errors(&y->own, trial->errors[run][arg], y->unit, y->count);
 }
 
 static bool measure_errors(struct bench *bench, struct probe *probe, struct err *err)
@@ -313,7 +381,7 @@ static bool measure_errors(struct bench *bench, struct probe *probe, struct err 
     }
     if (!is_any)
         return true;
-    bool ok = run_oracle(bench, probe, probe->inputs, want, err);
+    bool ok = run_oracle(bench, probe, probe->inputs, false, want, err);
     trial_alloc(bench, probe, &trial);
     for (unsigned run = 0; ok && run < bench->trials; run++)
         ok = run_trial(bench, probe, run, &trial, err);
@@ -370,6 +438,14 @@ static void probe_free(struct probe *probe)
     *probe = (struct probe){0};
 }
 
+/* What an output is computed in: what the task accumulates in, or its own type where that is
+ * finer still. */
+static enum dtype arithmetic_of(const struct task *task, size_t arg)
+{
+    const enum dtype dtype = task->args[arg].dtype;
+    return dtype_roundoff(dtype) > dtype_roundoff(task->accumulate) ? task->accumulate : dtype;
+}
+
 static bool draw(struct bench *bench, enum distribution distribution, const struct probe *original,
                  struct probe *probe, struct err *err)
 {
@@ -388,6 +464,7 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
         base[arg] = get(count, dtype_bytes(task->args[arg].dtype));
         probe->outputs[arg] = (struct yardstick){.dtype = task->args[arg].dtype,
                                                  .count = count,
+                                                 .accumulate = arithmetic_of(task, arg),
                                                  .precision = task->precision,
                                                  .base = base[arg]};
     }

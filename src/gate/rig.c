@@ -12,10 +12,11 @@ size_t rig_arg_bytes(const struct rig *rig, size_t arg)
     return rig->elements[arg] * dtype_bytes(rig->dtypes[arg]);
 }
 
-/* Attributes as the task's dtype has them, so that the oracle computes with the same constants. */
+/* Attributes as the task's arithmetic has them, so that the oracle computes with the same
+ * constants. */
 static double attr_value(const struct task *task, double value)
 {
-    return task->dtype == DTYPE_F32 ? (double)(float)value : value;
+    return task->dtype == DTYPE_F64 ? value : (double)(float)value;
 }
 
 static void fill_scalars(struct rig *rig, size_t *int_count, size_t *real_count)
@@ -44,13 +45,13 @@ static void write_late(void *ctx)
 }
 
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
-               bool is_oracle, const size_t *rooms, struct session_report *report, struct err *err)
+               enum dtype real, const size_t *rooms, struct session_report *report, struct err *err)
 {
     const struct task *task = gate->task;
     *rig = (struct rig){.task = task, .problem = &task->cases[case_index]};
     for (size_t arg = 0; arg < task->arg_count; arg++) {
         const struct task_arg *a = &task->args[arg];
-        rig->dtypes[arg] = is_oracle && a->is_real ? DTYPE_F64 : a->dtype;
+        rig->dtypes[arg] = a->is_real ? real : a->dtype;
         rig->elements[arg] = (size_t)task_arg_elements(task, arg, rig->problem);
         const size_t room = rooms ? rooms[arg] : rig_arg_bytes(rig, arg) + ROOM_MARGIN_BYTES;
         rig->buffers[arg] = (struct session_buffer){.bytes = round_up(room, PAGE_BYTES),
@@ -104,7 +105,8 @@ struct session_call rig_place(struct gate *gate, const struct rig *rig, enum pla
             call.offsets[arg] = rig->buffers[arg].bytes - rig_arg_bytes(rig, arg);
             break;
         case PLACE_SKEWED:
-            skew = element == 1 ? 1 + data_below(gate->data, 63) : round_up(skew, element);
+            skew =
+                element <= 2 ? element * (1 + data_below(gate->data, 31)) : round_up(skew, element);
             call.offsets[arg] = 64 + skew;
             break;
         case PLACE_HEAD:

@@ -64,7 +64,8 @@ static bool borrow_baseline(struct judgement *j, size_t case_index, const struct
         return true;
     rig_stop(rig);
     struct session_report report;
-    if (!rig_start(j->gate, rig, case_index, j->gate->baseline, false, ring->room, &report, err))
+    if (!rig_start(j->gate, rig, case_index, j->gate->baseline, j->gate->task->dtype, ring->room,
+                   &report, err))
         return false;
     if (report.status != SESSION_OK)
         return err_set(err, ERR_IO, "the baseline cannot be loaded again: %s",
@@ -202,7 +203,8 @@ static bool one_process(struct series *s, int process, struct err *err)
     /* The same rooms for both. */
     for (size_t arg = 0; arg < j->gate->task->arg_count; arg++)
         ring.room[arg] = j->gate->cases[s->case_index].timing.buffers[arg].bytes;
-    if (!rig_start(j->gate, &candidate, s->case_index, j->image, false, ring.room, &report, err))
+    if (!rig_start(j->gate, &candidate, s->case_index, j->image, j->gate->task->dtype, ring.room,
+                   &report, err))
         return false;
     if (report.status != SESSION_OK)
         return decide_session(j, &report, "while it was loaded again");

@@ -8,8 +8,9 @@
 #include <float.h>
 #include <math.h>
 
-static const char *const dtype_words[] = {"real",  "float32", "float64", "int8", "int16",
-                                          "int32", "int64",   "uint8",   "bool"};
+static const char *const dtype_words[] = {"real",     "float32", "float64", "float16",
+                                          "bfloat16", "int8",    "int16",   "int32",
+                                          "int64",    "uint8",   "bool"};
 static_assert(sizeof dtype_words / sizeof *dtype_words == DTYPE_COUNT + 1,
               "'real', then the dtypes in the order of enum dtype");
 
@@ -146,6 +147,14 @@ static bool read_attr(struct task_reader *reader, const struct yaml *item)
         if (!yaml_read_int(item, "value", true, INT64_MIN, INT64_MAX, &attr.integer, reader->err))
             return false;
     } else {
+        if (!dtype_is_float(task->dtype)) {
+            (void)yaml_error(yaml_get(item, "type"), reader->err,
+                             "a real attribute in a task of %s", dtype_name(task->dtype));
+            return err_hint(reader->err,
+                            "make it type: int; or the task dtype: float32, with args "
+                            "of dtype: %s",
+                            dtype_name(task->dtype));
+        }
         if (!yaml_read_real(item, "value", true, &attr.real, reader->err))
             return false;
         if (!isfinite(attr.real))
@@ -192,6 +201,8 @@ static void dtype_range(enum dtype dtype, double *low, double *high)
     } ranges[] = {
         [DTYPE_F32] = {-(double)FLT_MAX, (double)FLT_MAX},
         [DTYPE_F64] = {-DBL_MAX, DBL_MAX},
+        [DTYPE_F16] = {-65504, 65504},
+        [DTYPE_BF16] = {-0x1.fep127, 0x1.fep127},
         [DTYPE_I8] = {INT8_MIN, INT8_MAX},
         [DTYPE_I16] = {INT16_MIN, INT16_MAX},
         [DTYPE_I32] = {INT32_MIN, INT32_MAX},

@@ -4,9 +4,19 @@
  * The id covers what can decide a verdict, in a canonical text: comments, spacing, quoting, key
  * order, spelled-out defaults and the labels for people (family, level, summary) do not change it.
  */
+#include "base/str.h"
 #include "task/internal.h"
 
 #include <inttypes.h>
+
+/* A constant of the operator is for arithmetic, so of a half type it is not stored in one. */
+static const char *attr_type(const struct task *task, const char *real_name)
+{
+    return !dtype_is_half(task->dtype)                       ? real_name
+           : str_equal(real_name, dtype_c_name(task->dtype)) ? dtype_c_name(task->accumulate)
+           : str_equal(real_name, "real")                    ? "real_acc"
+                                                             : real_name;
+}
 
 char *task_signature(const struct task *task, const char *real_name, struct arena *arena)
 {
@@ -18,7 +28,8 @@ char *task_signature(const struct task *task, const char *real_name, struct aren
                          arg->is_real ? real_name : dtype_c_name(arg->dtype), arg->name);
     }
     for (size_t i = 0; i < task->attr_count; i++)
-        (void)buf_printf(&text, ", %s %s", task->attrs[i].is_integer ? "int64_t" : real_name,
+        (void)buf_printf(&text, ", %s %s",
+                         task->attrs[i].is_integer ? "int64_t" : attr_type(task, real_name),
                          task->attrs[i].name);
     for (size_t i = 0; i < task->axis_count; i++)
         (void)buf_printf(&text, ", int64_t %s", task->axes[i].name);
@@ -67,10 +78,11 @@ static void print_cost(const char *name, const struct task_expr *expr, const str
 void task_identify(struct task *task)
 {
     struct buf text = {0};
-    (void)buf_printf(
-        &text, "name %s\nentry %s\ndtype %s\nprecision %s %d %d\nthreads %" PRId64 "\n", task->name,
-        task->entry, dtype_name(task->dtype), precision_class_name(task->precision),
-        (int)task->allow_reassociate, (int)task->finite_only, task->threads);
+    (void)buf_printf(&text,
+                     "name %s\nentry %s\ndtype %s %s\nprecision %s %d %d\nthreads %" PRId64 "\n",
+                     task->name, task->entry, dtype_name(task->dtype), dtype_name(task->accumulate),
+                     precision_class_name(task->precision), (int)task->allow_reassociate,
+                     (int)task->finite_only, task->threads);
     for (size_t i = 0; i < task->axis_count; i++)
         (void)buf_printf(&text, "axis %s %" PRId64 "\n", task->axes[i].name, task->axes[i].minimum);
     for (size_t i = 0; i < task->attr_count; i++) {

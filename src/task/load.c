@@ -6,12 +6,17 @@
  *   family      free label for retrieval: reduction, normalization, contraction, elementwise, ...
  *   level       free label, such as the level of a benchmark
  *   summary     one sentence
- *   dtype       float32 or float64: what `real` is in the baseline; it is double in the oracle
+ *   dtype       float32, float64, float16, bfloat16, int8, int16, int32, int64, uint8 or bool: what
+ *               `real` is in the baseline. In the oracle of a float task it is double; integers
+ *               have no oracle, and must be equal
+ *   accumulate  what `real_acc` is: float32 unless given for float16 and bfloat16, int32 for
+ *               narrower integers, else the dtype; a float32 task may say float64, an integer one
+ *               int64
  *   axes        list of sizes: a name, or {name, min} (min: 0 allows zero; 1 unless given)
  *   attrs       list of {name, type: real|int, value}: constants, passed by value
  *   args        list of {name, role, dtype, shape, draw}, in the order of the C declaration
  *     role      in, out or inout
- *     dtype     real (unless given), float32, float64, int8, int16, int32, int64, uint8, bool
+ *     dtype     real (unless given), or one of the dtypes above
  *     shape     list of expressions, outermost first; [] is one element
  *     draw      how inputs are drawn: {kind: normal, mean, deviation}, {kind: uniform, low, high},
  *               {kind: integer, low, high}, {kind: constant, value}
@@ -36,9 +41,9 @@
 #include <string.h>
 
 static const char *const root_keys[] = {
-    "name",    "entry", "family",   "level",     "summary",   "dtype",       "axes",
-    "attrs",   "args",  "flops",    "bytes",     "precision", "reassociate", "finite_only",
-    "threads", "cases", "held_out", "reference", NULL};
+    "name",        "entry",   "family", "level",    "summary",   "dtype",     "accumulate",
+    "axes",        "attrs",   "args",   "flops",    "bytes",     "precision", "reassociate",
+    "finite_only", "threads", "cases",  "held_out", "reference", NULL};
 
 static bool read_labels(struct task_reader *reader)
 {
@@ -69,10 +74,45 @@ static bool read_labels(struct task_reader *reader)
     return true;
 }
 
+/* What `real_acc` is. Arithmetic must be no coarser than what is stored, and of the same kind; a
+ * half stored from a double would be rounded twice. */
+static bool read_accumulate(struct task_reader *reader, const char *const *dtypes)
+{
+    struct task *task = reader->task;
+    size_t accumulate = dtype_accumulate(task->dtype);
+    if (!read_word(reader->root, "accumulate", false, dtypes, DTYPE_COUNT, &accumulate,
+                   reader->err))
+        return false;
+    const enum dtype least = dtype_accumulate(task->dtype);
+    const bool is_wider = (task->dtype == DTYPE_F32 && accumulate == DTYPE_F64) ||
+                          (least == DTYPE_I32 && accumulate == DTYPE_I64);
+    task->accumulate = (enum dtype)accumulate;
+    if (task->accumulate == least || is_wider)
+        return true;
+    (void)yaml_error(yaml_get(reader->root, "accumulate"), reader->err,
+                     "a task of %s does not accumulate in %s", dtype_name(task->dtype),
+                     dtype_name(task->accumulate));
+    const char *other = task->dtype == DTYPE_F32 ? " or float64"
+                        : least == DTYPE_I32     ? " or int64"
+                                                 : "";
+    return err_hint(reader->err, "use accumulate: %s%s", dtype_name(least), other);
+}
+
+static bool read_dtypes(struct task_reader *reader)
+{
+    const char *dtypes[DTYPE_COUNT];
+    size_t dtype = 0;
+    for (unsigned i = 0; i < DTYPE_COUNT; i++)
+        dtypes[i] = dtype_name((enum dtype)i);
+    if (!read_word(reader->root, "dtype", true, dtypes, DTYPE_COUNT, &dtype, reader->err))
+        return false;
+    reader->task->dtype = (enum dtype)dtype;
+    return read_accumulate(reader, dtypes);
+}
+
 /* dtype comes before the arguments, which may be `real`. */
 static bool read_numerics(struct task_reader *reader)
 {
-    static const char *const dtypes[] = {[DTYPE_F32] = "float32", [DTYPE_F64] = "float64"};
     static const char *const precisions[] = {[PRECISION_EXACT] = "exact",
                                              [PRECISION_STRICT] = "strict",
                                              [PRECISION_NORMAL] = "normal",
@@ -80,12 +120,10 @@ static bool read_numerics(struct task_reader *reader)
     const struct yaml *root = reader->root;
     struct task *task = reader->task;
     struct err *err = reader->err;
-    size_t dtype = 0;
     size_t precision = PRECISION_NORMAL;
-    if (!read_word(root, "dtype", true, dtypes, 2, &dtype, err) ||
+    if (!read_dtypes(reader) ||
         !read_word(root, "precision", false, precisions, 4, &precision, err))
         return false;
-    task->dtype = (enum dtype)dtype;
     task->precision = (enum precision_class)precision;
     task->allow_reassociate =
         task->precision == PRECISION_NORMAL || task->precision == PRECISION_RELAXED;
@@ -220,7 +258,8 @@ bool task_load(const char *path, struct arena *arena, const struct task **out, s
     const char *dir = is_dir ? real_path : os_path_dir(arena, real_path);
     const char *yaml_path = is_dir ? os_path_join(arena, path, "task.yaml") : path;
     /* A link that the user named is followed, one within the folder is not. */
-    return os_read_plain_file(is_dir ? yaml_path : real_path, YAML_MAX_BYTES, arena, &text, &length, err) &&
+    return os_read_plain_file(is_dir ? yaml_path : real_path, YAML_MAX_BYTES, arena, &text, &length,
+                              err) &&
            yaml_parse(text, length, arena_strdup(arena, yaml_path), arena, &root, err) &&
            read_reference_name(root, &file, err) &&
            load_reference(root, dir, file, arena, &reference, err) &&

@@ -6,7 +6,9 @@
  * reference compiled with `real` = the task's dtype is the baseline to beat, compiled with `real` =
  * double it is the oracle. The entry point takes the arguments in their declared order, then the
  * attributes, then the axes as int64_t: `void softmax(const real *x, real *y, int64_t rows, int64_t
- * cols)`.
+ * cols)`. What every source may use without declaring it (task_prelude): the storage types
+ * `float16` and `bfloat16`, `real`, `real_acc` (what the task accumulates in; double in the
+ * oracle), real_load(x) from real to real_acc and real_store(v) back.
  *
  * Who uses it: gate, target, moves, propose, engine. Owns nothing: all memory is the arena's that
  * was given to task_load. Threads: a loaded task is never changed, so any thread may read it.
@@ -34,6 +36,8 @@ enum {
 enum dtype {
     DTYPE_F32,
     DTYPE_F64,
+    DTYPE_F16,  /* IEEE binary16 */
+    DTYPE_BF16, /* the upper half of a float32 */
     DTYPE_I8,
     DTYPE_I16,
     DTYPE_I32,
@@ -47,6 +51,12 @@ const char *dtype_name(enum dtype dtype);   /* "float32" */
 const char *dtype_c_name(enum dtype dtype); /* "float", "int64_t" */
 size_t dtype_bytes(enum dtype dtype);
 bool dtype_is_float(enum dtype dtype);
+/* float16 and bfloat16: storage only; arithmetic is in the type that the task accumulates in. */
+bool dtype_is_half(enum dtype dtype);
+/* The relative error of rounding to a float dtype, half an ulp of 1: 2^-24 for float32. */
+double dtype_roundoff(enum dtype dtype);
+/* What a task of this dtype accumulates in unless it says otherwise. */
+enum dtype dtype_accumulate(enum dtype dtype);
 
 enum arg_role { ARG_IN, ARG_OUT, ARG_INOUT };
 
@@ -114,6 +124,7 @@ struct task {
     const char *summary;
     const char *level; /* free label, "" where none */
     enum dtype dtype;
+    enum dtype accumulate; /* of `real_acc`; at least as precise as dtype */
     struct task_axis axes[TASK_MAX_AXES];
     size_t axis_count;
     struct task_arg args[TASK_MAX_ARGS];
@@ -160,6 +171,11 @@ double task_bytes(const struct task *task, const struct task_case *c);
 /* The declaration of the entry point with `real` spelled as `real_name`: "void sum(const float *x,
  * float *y, int64_t n)". */
 char *task_signature(const struct task *task, const char *real_name, struct arena *arena);
+
+/* C text that stands before every source of the task (the reference, a candidate, the calling
+ * stub), with `real` as `real_name`: the C name of the task's dtype; or "double" for the oracle,
+ * "float" for the shadow of a float64 task, which are computed in that type too. */
+char *task_prelude(const struct task *task, const char *real_name, struct arena *arena);
 
 /* Coarse shape regime, for retrieval: "tiny" (< 16 KiB in all), "small" (< 256 KiB), "medium" (< 8
  * MiB), "large". */

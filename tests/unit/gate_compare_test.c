@@ -76,7 +76,7 @@ static struct bench bench_open(const struct kernel *k, const float *x)
                                      .want = b.want,
                                      .unit = b.unit};
     b.yardstick.unit_rms = yardstick_units(DTYPE_F32, b.want, b.unit, k->outputs, RUNS);
-    error_profile_add(&b.yardstick.own, DTYPE_F32, b.base, b.want, b.unit, k->outputs);
+    error_profile_add(&b.yardstick.own, DTYPE_F32, DTYPE_F32, b.base, b.want, b.unit, k->outputs);
     for (size_t run = 0; run < RUNS; run++) {
         error_profile_add_errors(&b.yardstick.own, errors[run], b.unit, k->outputs);
         free(errors[run]);

@@ -48,9 +48,10 @@ static enum step_end screen(struct building *b)
 
 static char *signature_of(const struct building *b)
 {
-    return arena_printf(b->step, "%s %s %" PRId64, b->request->real_name,
+    return arena_printf(b->step, "%s %s %" PRId64 "\n%s", b->request->real_name,
                         task_signature(b->request->task, b->request->real_name, b->step),
-                        b->request->task->threads);
+                        b->request->task->threads,
+                        task_prelude(b->request->task, b->request->real_name, b->step));
 }
 
 /* Of all that the image depends on, the rules of this program among it. The machine is part of it:

@@ -23,6 +23,7 @@ enum {
 };
 
 static const char candidate_source[] = "candidate.c", candidate_object[] = "candidate.o";
+static const char prelude_file[] = "prelude.h";
 static const char stub_source[] = "stub.c", stub_object[] = "stub.o";
 static const char exports_file[] = "exports.map", image_file[] = "image.so";
 
@@ -133,7 +134,7 @@ bool build_uses_polly(const struct building *b)
 }
 
 static void fill_compile(const struct building *b, const char *source, const char *object,
-                         const char *define_real, const char **argv)
+                         const char **argv)
 {
     static const char *const fixed[] = {
         "-std=gnu17",
@@ -157,7 +158,8 @@ static void fill_compile(const struct building *b, const char *source, const cha
         argv[n++] = b->flags[i];
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         argv[n++] = fixed[i];
-    argv[n++] = define_real;
+    argv[n++] = "-include";
+    argv[n++] = prelude_file;
     argv[n++] = "-c";
     argv[n++] = "-o";
     argv[n++] = object;
@@ -169,8 +171,7 @@ static enum step_end compile(struct building *b, const char *source, const char 
 {
     const char *argv[MOST_ARGUMENTS];
     struct process_result result;
-    fill_compile(b, source, object, arena_printf(b->step, "-Dreal=%s", b->request->real_name),
-                 argv);
+    fill_compile(b, source, object, argv);
     if (!run_tool(b, argv, MOST_DIAGNOSTICS * 4, &result))
         return STEP_ERROR;
     return judge_tool(b, &result, "compiler");
@@ -211,7 +212,7 @@ static enum step_end check_object(struct building *b)
     }
     if (!object_check(object, length, &rules, b->step, &why))
         return build_end_with(b, BUILD_REJECTED, "M12-object", why);
-    b->out->code_id = code_id(object, length);
+    b->out->code_id = code_id(object, length, b->request->task->entry);
     b->object = object;
     b->object_bytes = length;
     return STEP_DONE;
@@ -272,7 +273,6 @@ static char *stub_text(const struct task *task, const char *real_name, struct ar
     struct buf text = {0};
     size_t ints = 0, reals = 0;
     (void)buf_printf(&text,
-                     "#include <stdbool.h>\n#include <stdint.h>\n"
                      "__attribute__((visibility(\"hidden\"))) %s;\n"
                      "__attribute__((visibility(\"default\")))\n"
                      "void %s(void *const *ptr, const int64_t *ints, const double *reals)\n{\n"
@@ -284,7 +284,8 @@ static char *stub_text(const struct task *task, const char *real_name, struct ar
         if (task->attrs[i].is_integer)
             (void)buf_printf(&text, ", ints[%zu]", ints++);
         else
-            (void)buf_printf(&text, ", (%s)reals[%zu]", real_name, reals++);
+            (void)buf_printf(&text, ", (%s)reals[%zu]",
+                             dtype_is_half(task->dtype) ? "real_acc" : real_name, reals++);
     }
     for (size_t i = 0; i < task->axis_count; i++)
         (void)buf_printf(&text, ", ints[%zu]", ints++);
@@ -399,7 +400,9 @@ static enum step_end link_inspected(struct building *b)
 
 static enum step_end make_in_dir(struct building *b)
 {
-    if (!write_text(b, candidate_source, b->request->candidate->source))
+    const char *prelude = task_prelude(b->request->task, b->request->real_name, b->step);
+    if (!write_text(b, prelude_file, prelude) ||
+        !write_text(b, candidate_source, b->request->candidate->source))
         return STEP_ERROR;
     int64_t start = os_now_ns();
     enum step_end end = compile(b, candidate_source, candidate_object);
