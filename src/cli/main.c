@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "cli/view.h"
 #include "command/command.h"
-#include "mcp/mcp.h"
 #include "os/os.h"
 
 #include <stdio.h>
@@ -97,12 +96,12 @@ static int run(const char *const *words, size_t count, const struct globals *glo
     struct command_call call = {.observer = &observer, .arena = &arena};
     int code = 0;
     if (!command_bind(command, words + used, count - used, &call, &err) ||
-        !(command->run ? command->run(&call, &result, &err) : mcp_main(&call, &err))) {
+        !command->run(&call, &result, &err)) {
         view_finish(&view);
         code = print_error(&err, globals->json);
     } else {
         view_finish(&view);
-        code = command->run ? print_result(&result, globals->json) : 0;
+        code = print_result(&result, globals->json);
     }
     buf_free(&result.text);
     buf_free(&result.json);

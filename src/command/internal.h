@@ -11,7 +11,7 @@ extern const struct command command_optimize, command_resume, command_check, com
 extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild;
 extern const struct command command_target_list, command_target_probe, command_task_new,
     command_task_check;
-extern const struct command command_mcp, command_doctor, command_help, command_completion, command_man,
+extern const struct command command_doctor, command_help, command_completion, command_man,
     command_version;
 
 /* Parameters that several commands have. */

@@ -1,6 +1,7 @@
 #include "command/internal.h"
 
 #include "base/str.h"
+#include "config/config.h"
 #include "os/file.h"
 #include "os/os.h"
 #include "propose/propose.h"
@@ -21,8 +22,20 @@ static const struct param optimize_params[] = {
      NULL},
     {"base-url", "URL", "with --proposer llm: an OpenAI-compatible server", "$OPENAI_BASE_URL",
      PARAM_TEXT, false, false, NULL},
-    {"tokens", "N", "with --proposer llm: stop after this many tokens", "no limit", PARAM_INT,
+    {"proposals", "N", "with --proposer llm: how many to ask for in one exchange", "1", PARAM_INT,
      false, false, NULL},
+    {"tokens", "N", "with --proposer llm: stop before more than this many tokens are spent",
+     "no limit", PARAM_INT, false, false, NULL},
+    {"cost", "USD",
+     "with --proposer llm: stop before more than this is spent; prices are those "
+     "of kope.yaml",
+     "no limit", PARAM_TEXT, false, false, NULL},
+    {"trace", "FILE|URL",
+     "write OpenTelemetry spans: OTLP/JSON, a line for each batch, or to a "
+     "collector such as http://127.0.0.1:4318/v1/traces",
+     NULL, PARAM_TEXT, false, false, NULL},
+    {"trace-content", NULL, "prompts and replies in the spans too", NULL, PARAM_FLAG, false, false,
+     NULL},
     {"context-tokens", "N", "hard bound of one prompt", "16000", PARAM_INT, false, false, NULL},
     PARAM_MEMORY,
     {"seed", "N", "makes the search's choices repeatable", "random, and recorded", PARAM_INT, false,
@@ -75,14 +88,60 @@ static bool finish(const struct command_call *call, const struct optimize_result
     }
     command_write_result(result, result->has_win ? path : NULL, call->arena, out);
     out->exit_code =
-        str_equal(result->end_reason, "interrupted") ? err_kind_exit_code(ERR_INTERRUPTED) : 0;
+        str_equal(result->end_reason, "interrupted")    ? err_kind_exit_code(ERR_INTERRUPTED)
+        : str_starts_with(result->end_reason, "error:") ? err_kind_exit_code(ERR_NETWORK)
+                                                        : 0;
     return true;
+}
+
+static bool read_cost(const struct command_call *call, double *out, struct err *err)
+{
+    const char *text = command_text(call, "cost");
+    if (!text || (str_parse_double(text, out) && *out > 0.0))
+        return true;
+    return err_set(err, ERR_USAGE, "--cost takes a number of US dollars over 0, not '%s'", text);
+}
+
+/* What belongs to a model needs one. */
+static bool check_model_options(const struct command_call *call, const struct proposer_spec *spec,
+                                const struct config *config, struct err *err)
+{
+    static const char *const names[] = {"model", "base-url", "tokens", "cost", "proposals"};
+    const bool is_named = spec->argument || command_text(call, "model");
+    if (str_equal(spec->kind, "llm")) {
+        if (is_named || config->roles[CONFIG_SMALL_STEP] || config->roles[CONFIG_LARGE_STEP])
+            return true;
+        (void)err_set(err, ERR_USAGE, "--proposer llm needs a model");
+        return err_hint(err, "for a local server: --base-url http://127.0.0.1:8080/v1 --model "
+                             "NAME; or give one the role large_step in kope.yaml");
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (command_text(call, names[i]) || command_int(call, names[i], 0) != 0)
+            return err_set(err, ERR_USAGE, "--%s goes with --proposer llm", names[i]);
+    }
+    return true;
+}
+
+/* Where the command line says nothing, kope.yaml does. */
+static void fill_from_config(struct optimize_opts *opts, const struct config *config, bool is_llm)
+{
+    opts->config = config;
+    if (!opts->policy)
+        opts->policy = config->policy;
+    if (!opts->memory_dir)
+        opts->memory_dir = config->memory_dir;
+    if (!opts->context_tokens)
+        opts->context_tokens = config->context_tokens;
+    if (is_llm && !opts->token_budget)
+        opts->token_budget = config->token_budget;
+    if (is_llm && !(opts->cost_budget_usd > 0.0))
+        opts->cost_budget_usd = config->cost_budget_usd;
 }
 
 static bool run_optimize(const struct command_call *call, struct command_result *out,
                          struct err *err)
 {
-    const struct optimize_opts opts = {
+    struct optimize_opts opts = {
         .task_path = command_text(call, "task"),
         .memory_dir = command_text(call, "memory"),
         .target = command_text(call, "target"),
@@ -90,6 +149,7 @@ static bool run_optimize(const struct command_call *call, struct command_result 
         .proposer = command_text(call, "proposer"),
         .model = command_text(call, "model"),
         .base_url = command_text(call, "base-url"),
+        .proposals = command_int(call, "proposals", 0),
         .budget = command_int(call, "budget", 0),
         .time_limit_ns = command_duration_ns(call, "time"),
         .token_budget = command_int(call, "tokens", 0),
@@ -97,19 +157,23 @@ static bool run_optimize(const struct command_call *call, struct command_result 
         .seed = (uint64_t)command_int(call, "seed", 0),
         .has_seed = command_text(call, "seed") != NULL,
         .fresh = command_flag(call, "fresh"),
+        .trace = command_text(call, "trace"),
+        .trace_content = command_flag(call, "trace-content"),
     };
+    const struct config *config = NULL;
     struct proposer_spec spec;
-    if (!proposer_spec_parse(opts.proposer, call->arena, &spec, err))
-        return false;
-    const bool wants_model = str_equal(spec.kind, "llm");
-    if (wants_model && !opts.model && !spec.argument) {
-        (void)err_set(err, ERR_USAGE, "--proposer llm needs a model");
-        return err_hint(err,
-                        "for a local server: --base-url http://127.0.0.1:8080/v1 --model NAME");
-    }
-    if (!wants_model && (opts.model || opts.base_url || opts.token_budget))
-        return err_set(err, ERR_USAGE, "--model, --base-url and --tokens go with --proposer llm");
     struct optimize_result result;
+    if (!config_load(NULL, call->arena, &config, err))
+        return false;
+    if (!opts.proposer)
+        opts.proposer = config->proposer;
+    if (!proposer_spec_parse(opts.proposer, call->arena, &spec, err) ||
+        !check_model_options(call, &spec, config, err) ||
+        !read_cost(call, &opts.cost_budget_usd, err))
+        return false;
+    fill_from_config(&opts, config, str_equal(spec.kind, "llm"));
+    if (opts.proposals > PROPOSE_MAX_AT_ONCE)
+        return err_set(err, ERR_USAGE, "--proposals takes at most %d", PROPOSE_MAX_AT_ONCE);
     return engine_optimize(&opts, call->observer, call->arena, &result, err) &&
            finish(call, &result, command_text(call, "output"), out, err);
 }

@@ -53,6 +53,26 @@ void command_write_verdict(const struct verdict *v, struct arena *arena, struct 
         (void)buf_printf(out, "  sandbox layers that this host lacks: %s\n", v->missing_layers);
 }
 
+/* How well gains were foretold, and what models cost. */
+static void write_models(const struct optimize_result *r, struct buf *out)
+{
+    const struct stats_calibration *c = &r->calibration;
+    if (c->count != 0) {
+        (void)buf_printf(out,
+                         "  foretold: %zu gains, sign Brier %.2f, mean error %.2f in log-speedup",
+                         c->count, c->brier, c->mean_abs_error);
+        if (c->has_slope)
+            (void)buf_printf(out, ", slope %.2f", c->slope);
+        (void)buf_append_str(out, "\n");
+    }
+    if (r->tokens != 0) {
+        (void)buf_printf(out, "  tokens: %lld", (long long)r->tokens);
+        if (r->is_cost_known)
+            (void)buf_printf(out, ", %.4f USD", r->cost_usd);
+        (void)buf_append_str(out, "\n");
+    }
+}
+
 static void write_text(const struct optimize_result *r, const char *path, struct arena *arena,
                        struct buf *out)
 {
@@ -84,6 +104,7 @@ static void write_text(const struct optimize_result *r, const char *path, struct
         (void)buf_append_str(
             out, "  most candidates could not be measured: the host was too busy; stop other work "
                  "and run it again\n");
+    write_models(r, out);
     if (path)
         (void)buf_printf(out, "  source: %s\n", path);
     (void)buf_printf(out, "  more: kope report %.12s --html report.html\n", r->run_id);
@@ -95,12 +116,7 @@ void command_write_result(const struct optimize_result *r, const char *path, str
                           struct command_result *out)
 {
     write_text(r, path, arena, &out->text);
-    command_write_result_json(r, path, &out->json);
-}
-
-void command_write_result_json(const struct optimize_result *r, const char *path, struct buf *out)
-{
-    struct json_writer w = {.out = out};
+    struct json_writer w = {.out = &out->json};
     json_begin_object(&w);
     json_put_string(&w, "event", "result");
     json_put_string(&w, "run", r->run_id);
@@ -122,6 +138,23 @@ void command_write_result_json(const struct optimize_result *r, const char *path
         json_put_string(&w, "compiler", r->best.compiler);
         json_put_string(&w, "flags", r->best.flags);
     }
+    json_key(&w, "calibration");
+    json_begin_object(&w);
+    json_put_int(&w, "count", (int64_t)r->calibration.count);
+    json_put_real(&w, "brier_sign", r->calibration.brier);
+    json_put_real(&w, "mean_abs_error_log_speedup", r->calibration.mean_abs_error);
+    json_key(&w, "slope");
+    if (r->calibration.has_slope)
+        json_write_real(&w, r->calibration.slope);
+    else
+        json_write_null(&w);
+    json_end_object(&w);
+    json_put_int(&w, "tokens", r->tokens);
+    json_key(&w, "cost_usd");
+    if (r->is_cost_known)
+        json_write_real(&w, r->cost_usd);
+    else
+        json_write_null(&w);
     json_key(&w, "verdicts");
     json_begin_object(&w);
     for (int kind = 0; kind < VERDICT_COUNT; kind++)

@@ -13,9 +13,11 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "config/config.h"
 #include "graph/graph.h"
 #include "llm/llm.h"
 #include "report/report.h"
+#include "stats/stats.h"
 #include "target/target.h"
 #include "task/task.h"
 #include "task/verdict.h"
@@ -75,10 +77,15 @@ struct optimize_opts {
     const char *proposer;   /* "offline", "llm[:MODEL]", "agent:COMMAND", "replay:RUN" */
     const char *model;      /* llm: where the proposer names none */
     const char *base_url;
-    int64_t budget;         /* candidates; 40 */
-    int64_t time_limit_ns;  /* 0: none */
-    int64_t token_budget;   /* 0: none */
-    int64_t context_tokens; /* 16000 */
+    const struct config *config; /* models by name and by role; NULL: none */
+    int64_t proposals;           /* llm: asked for in one exchange; 1 */
+    int64_t budget;              /* candidates; 40 */
+    int64_t time_limit_ns;       /* 0: none */
+    int64_t token_budget;        /* 0: none */
+    double cost_budget_usd;      /* 0: none */
+    const char *trace;           /* file or http URL for spans; NULL: none */
+    bool trace_content;          /* prompts and replies in the spans too */
+    int64_t context_tokens;      /* 16000 */
     uint64_t seed;
     bool has_seed;
     bool fresh;              /* do not start from what is remembered of this task */
@@ -98,6 +105,12 @@ struct optimize_result {
     int64_t evaluations, evaluations_to_best;
     int64_t wall_ns;
     int64_t by_verdict[VERDICT_COUNT];
+    int64_t tokens; /* of all exchanges, 0 without a model */
+    bool is_cost_known;
+    double cost_usd;
+    struct stats_calibration calibration; /* of what was foretold for what was timed */
+    bool is_replay;
+    int64_t replayed_prompts, replayed_decisions; /* that were equal */
     bool started_from_memory;
     const char *start_text;
 };

@@ -20,8 +20,10 @@ const char *run_limit_reached(const struct run *run)
         return "budget";
     if (run->opts.time_limit_ns && elapsed_ns(run) >= run->opts.time_limit_ns)
         return "time";
-    if (run->opts.token_budget && run->tokens >= run->opts.token_budget)
+    if (run->opts.token_budget && run->spent.tokens >= run->opts.token_budget)
         return "tokens";
+    if (run->opts.cost_budget_usd > 0.0 && run->spent.cost_usd >= run->opts.cost_budget_usd)
+        return "money";
     return NULL;
 }
 
@@ -80,10 +82,28 @@ bool run_record_end(struct run *run, const char *reason, const struct optimize_r
             .best_log_ratio = result->has_win ? result->confirmation.log_ratio : 0.0,
             .evaluations = run->evaluations,
             .wall_ns = elapsed_ns(run),
-            .tokens = run->tokens,
+            .tokens = run->spent.tokens,
         },
         &body);
     return memory_append(&run->memory, EVENT_RUN_END, &body, NULL, err);
+}
+
+struct stats_calibration run_calibration(const struct graph_decision *all, size_t count,
+                                         struct arena *arena)
+{
+    double *predicted = arena_array(arena, count + 1, sizeof *predicted);
+    double *measured = arena_array(arena, count + 1, sizeof *measured);
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct graph_decision *d = &all[i];
+        /* A remembered candidate repeats what was measured; a gain needs both ends timed. */
+        if (!d->has_outcome || d->kind != VERDICT_TIMED || str_equal(d->step, "remembered") ||
+            !d->has_gain)
+            continue;
+        predicted[used] = d->predicted_log_ratio;
+        measured[used++] = d->gain;
+    }
+    return stats_calibrate(predicted, measured, used);
 }
 
 static bool fill_result(struct run *run, const char *reason, struct optimize_result *out,
@@ -100,12 +120,16 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     memcpy(out->by_verdict, run->by_verdict, sizeof out->by_verdict);
     out->started_from_memory = run->started_from_memory;
     out->start_text = run->start_text;
-    if (!out->has_win)
-        return true;
-    out->best_source = run->nodes[run->best].candidate.source;
+    out->tokens = run->spent.tokens;
+    out->is_cost_known = run->spent.is_cost_known;
+    out->cost_usd = run->spent.cost_usd;
     struct graph_decisions all;
     if (!graph_run_decisions(run->memory.graph, run->run_id, run->arena, &all, err))
         return false;
+    out->calibration = run_calibration(all.items, all.count, run->arena);
+    if (!out->has_win)
+        return true;
+    out->best_source = run->nodes[run->best].candidate.source;
     for (size_t i = 0; i < all.count; i++) {
         if (str_equal(all.items[i].id, run->nodes[run->best].decision_id))
             out->best = all.items[i];
@@ -113,14 +137,29 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     return true;
 }
 
+/* Why an error only ends the search: what it found is confirmed and reported all the same. NULL for
+ * an error that ends the run. */
+static const char *reason_of(const struct run *run, const struct err *err)
+{
+    if (err->kind == ERR_INTERRUPTED)
+        return "interrupted";
+    if (err->kind == ERR_BUDGET && run->opts.cost_budget_usd > 0.0 && !run->opts.token_budget)
+        return "money";
+    if (err->kind == ERR_BUDGET && run->opts.token_budget)
+        return "tokens";
+    if (err->kind == ERR_BUDGET || err->kind == ERR_NETWORK)
+        return arena_printf(run->arena, "error: %s", err->message);
+    return NULL;
+}
+
 bool run_loop(struct run *run, struct optimize_result *out, struct err *err)
 {
     const char *reason = run_limit_reached(run);
     while (!reason) {
         if (!step_search(run, &reason, err)) {
-            if (err->kind != ERR_INTERRUPTED && err->kind != ERR_BUDGET)
+            reason = reason_of(run, err);
+            if (!reason)
                 return false;
-            reason = err->kind == ERR_BUDGET ? "tokens" : "interrupted";
         }
         if (!reason)
             reason = run_limit_reached(run);

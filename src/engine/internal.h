@@ -37,6 +37,42 @@ struct run_node {
     int64_t evaluation;  /* it was the n-th to be judged; 0: not judged */
 };
 
+/* What models have cost so far. */
+struct spending {
+    int64_t tokens;
+    bool is_cost_known; /* of everything */
+    double cost_usd;
+};
+
+/* exchange.c: the exchange at hand, and those of an earlier process that were paid for but not yet
+ * made use of. */
+struct exchanges {
+    const char *context_id, *parent, *step; /* of the proposal that is being asked for */
+    const char *last_id;                    /* the last one of this proposal; "" */
+    const struct graph_exchange *recorded;  /* to be recalled in order */
+    size_t recorded_count, recorded_next;
+    const struct graph_exchange *earlier; /* all of an earlier process */
+    size_t earlier_count;
+    bool is_closed; /* decisions were made of them: nothing may be asked any more */
+};
+
+struct path_summary {
+    const char *key, *text; /* text NULL: there is none */
+};
+
+/* A decision that is journalled and waits to be judged. */
+struct queued {
+    int parent;
+    const char *decision_id;
+    struct decision_event decision;
+    struct candidate candidate;
+    bool is_failure;
+};
+struct queue {
+    struct queued *items;
+    size_t count, capacity, next;
+};
+
 struct run {
     struct optimize_opts opts;
     const struct observer *observer;
@@ -54,6 +90,14 @@ struct run {
     const char *contract; /* for the prompt; NULL: that of a model */
     struct proposer *proposer;
     struct search *search;
+    struct propose_models models; /* llm */
+    struct context_epoch epoch;
+    struct replay *replay; /* replay.c; NULL: this is no replay */
+    struct spending spent;
+    struct exchanges exchanges;
+    struct queue queue;
+    struct path_summary *summaries; /* by the hash of what they shorten */
+    size_t summary_count, summary_capacity;
 
     const char *run_id;
     struct run_node *nodes;
@@ -63,7 +107,6 @@ struct run {
 
     int64_t started_ns, earlier_ns; /* wall clock of this process; spent before a resume */
     int64_t sequence, evaluations;
-    int64_t tokens;
     int64_t by_verdict[VERDICT_COUNT];
     int best;            /* node, 0 while the baseline stands */
     const char *finding; /* roofline sentence of the best so far */
@@ -93,12 +136,20 @@ bool run_record_subject(struct run *run, struct err *err);
 /* What is judged next, with where it comes from. */
 struct step_input {
     int parent;
-    const char *step;         /* "small", "large", "remembered" */
-    const char *derived_from; /* "" */
-    const char *context_id;   /* "" */
-    const struct proposal *proposal;
+    const char *step;                /* "small", "large", "remembered" */
+    const char *derived_from;        /* "" */
+    const char *context_id;          /* "" */
+    const char *exchange_id;         /* ""; NULL is "" */
+    int64_t first_index;             /* proposals of the exchange that are decisions already */
+    const char *const *uses;         /* of each proposal, as one line; NULL: none */
+    const struct proposal *proposal; /* with those that follow it */
 };
-/* Journals the decision, judges it, journals the outcome, tells the search. */
+/* Journals the decisions and puts them into the queue. */
+bool step_decide(struct run *run, const struct step_input *input, struct err *err);
+/* Judges what waits longest, journals the outcome, tells the search; `*judged` is false where
+ * nothing waits. */
+bool step_judge_queued(struct run *run, bool *judged, struct err *err);
+/* Both, until nothing waits. */
 bool step_judge(struct run *run, const struct step_input *input, struct err *err);
 /* The same for a decision that is journalled already (resume). */
 bool step_judge_decision(struct run *run, int parent, const char *decision_id,
@@ -116,6 +167,30 @@ bool run_slowest_case(const struct task *task, const struct case_result *cases, 
                       const struct case_result **out, const struct task_case **out_case);
 /* Adds a node for an outcome and tells the search. */
 int step_adopt(struct run *run, int parent, const struct run_node *node);
+
+/* What to ask for from `node`, and the prompt for it. `*context_id` is "" where none was built. */
+bool step_fill_request(struct run *run, int node, bool large_step, const char *recorded_context,
+                       struct arena *arena, struct propose_request *request,
+                       const char **context_id, struct err *err);
+
+/* What each of the proposals says it used, by the ids behind its labels. */
+const char *const *step_uses(const struct run *run, const struct proposal *first);
+
+/* models.c: which model does what, from options, configuration or the record of a run. */
+bool models_choose(struct run *run, const struct proposer_spec *spec, struct err *err);
+char *models_settings(const struct run *run, struct arena *arena);
+/* Into `run->opts` and `run->models`. */
+bool models_read_settings(struct run *run, const char *settings, struct err *err);
+
+/* exchange.c */
+
+/* For propose_request.record. */
+struct propose_record exchange_record(struct run *run);
+/* Goes on with a proposal whose exchanges are journalled, but not all of its decisions. */
+bool exchange_take_up(struct run *run, const struct graph_decisions *decisions, struct err *err);
+/* Tokens and money that are left. */
+struct llm_budget exchange_budget(const struct run *run);
+void spend(struct spending *spent, int64_t tokens, bool is_cost_known, double cost_usd);
 
 /* remember.c */
 
@@ -137,6 +212,10 @@ bool run_end(struct run *run, const char *reason, struct optimize_result *out, s
 bool run_record_end(struct run *run, const char *reason, const struct optimize_result *result,
                     struct err *err);
 
+/* How well gains were foretold by the decisions of a run. */
+struct stats_calibration run_calibration(const struct graph_decision *all, size_t count,
+                                         struct arena *arena);
+
 /* optimize.c: writes the run's first event. */
 bool run_record_begin(struct run *run, struct err *err);
 
@@ -147,9 +226,10 @@ bool resume_find(struct run *run, const char *which, struct graph_run *record, s
 /* After run_open: takes in what was decided, and judges what was left. */
 bool resume_adopt(struct run *run, const struct graph_run *record, struct err *err);
 
-/* prompt.c: the context of one step for a model, journalled. */
-bool prompt_build(struct run *run, int node, struct arena *arena, struct context *out,
-                  const char **context_id, struct err *err);
+/* prompt.c: the context of one step for a model, journalled. `recorded` is the id of the context
+ * where that was done before; NULL: it was not. */
+bool prompt_build(struct run *run, int node, const char *recorded, struct arena *arena,
+                  struct context *out, const char **context_id, struct err *err);
 bool prompt_request(const struct task *task, const struct target_features *features,
                     const struct move *catalogue, size_t catalogue_count, struct arena *arena,
                     struct context_request *out);

@@ -20,7 +20,8 @@ bool run_record_begin(struct run *run, struct err *err)
                                         .host = os_hostname(run->arena),
                                         .kernel = os_kernel(run->arena),
                                         .load_average = os_load_average(),
-                                        .start_decision = ""},
+                                        .start_decision = "",
+                                        .settings = models_settings(run, run->arena)},
                     &body);
     if (!memory_append(&run->memory, EVENT_RUN, &body, &id, err))
         return false;

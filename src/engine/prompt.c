@@ -1,10 +1,17 @@
 #include "engine/internal.h"
 
 #include "base/str.h"
+#include "base/vec.h"
 
 #include <math.h>
 
 #define WITHHELD_SHARE 0.05
+enum { SUMMARY_BYTES = 1500, SUMMARY_BLOCK = 4 };
+
+struct ordering {
+    struct run *run;
+    struct arena *arena;
+};
 
 /* What the field knows and this machine's compilers are asked for, in paragraphs. */
 static const char knowledge[] =
@@ -51,7 +58,7 @@ bool prompt_request(const struct task *task, const struct target_features *featu
         .cold = catalogue_text(catalogue, catalogue_count, arena),
         .current_summary = "",
         .finding = "",
-        .ask = "Propose one candidate that is faster than the current best.",
+        .ask = "Propose one candidate that is faster than the current source.",
     };
     return true;
 }
@@ -82,8 +89,65 @@ static bool path_of(struct run *run, int node, struct arena *arena,
     return true;
 }
 
-bool prompt_build(struct run *run, int node, struct arena *arena, struct context *out,
-                  const char **context_id, struct err *err)
+/* No more than can still be judged. */
+static int64_t proposals_wanted(const struct run *run)
+{
+    const int64_t left = run->opts.budget - run->evaluations;
+    return left < run->opts.proposals ? (left > 1 ? left : 1) : run->opts.proposals;
+}
+
+static void summary_keep(struct run *run, const char *key, const char *text)
+{
+    run->summaries = vec_reserve_one(run->summaries, run->summary_count, &run->summary_capacity,
+                                     sizeof *run->summaries);
+    run->summaries[run->summary_count++] =
+        (struct path_summary){arena_strdup(run->arena, key), text};
+}
+
+/* The path before the lines that are shown one by one, in the words of the summariser. */
+static bool summarise_path(struct run *run, struct context_request *request, struct arena *arena,
+                           struct err *err)
+{
+    if (!run->proposer || request->path_count <= CONTEXT_PATH_LINES)
+        return true;
+    CLEANUP(buf_free) struct buf text = {0};
+    const size_t count = request->path_count - CONTEXT_PATH_LINES;
+    /* In blocks, so that most steps find what was said for an earlier one. */
+    const size_t end = count - count % SUMMARY_BLOCK;
+    for (size_t i = 0; i < end; i++)
+        (void)buf_append_str(&text, context_path_line(&request->path[i], arena));
+    for (size_t i = 0; end != 0 && i < run->summary_count; i++) {
+        if (str_equal(run->summaries[i].key, hash_content(buf_text(&text), text.length).text)) {
+            request->path_summary = run->summaries[i].text;
+            return true;
+        }
+    }
+    const struct llm_budget budget = exchange_budget(run);
+    const struct propose_record record = exchange_record(run);
+    const struct propose_request ask = {.budget = &budget, .record = &record};
+    if (end == 0)
+        return true;
+    if (!proposer_summarise(run->proposer, &ask, buf_text(&text), SUMMARY_BYTES, run->arena,
+                            &request->path_summary, err))
+        return false;
+    summary_keep(run, hash_content(buf_text(&text), text.length).text, request->path_summary);
+    return true;
+}
+
+static bool order_evidence(void *context, const char *const *texts, size_t count, size_t *order,
+                           struct err *err)
+{
+    struct ordering *ordering = context;
+    struct run *run = ordering->run;
+    const struct llm_budget budget = exchange_budget(run);
+    const struct propose_record record = exchange_record(run);
+    const struct propose_prompt prompt = {.task = run->task->summary};
+    const struct propose_request ask = {.budget = &budget, .record = &record, .prompt = &prompt};
+    return proposer_rerank(run->proposer, &ask, texts, count, ordering->arena, order, err);
+}
+
+bool prompt_build(struct run *run, int node, const char *recorded, struct arena *arena,
+                  struct context *out, const char **context_id, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
     struct context_request request;
@@ -93,6 +157,15 @@ bool prompt_build(struct run *run, int node, struct arena *arena, struct context
         return false;
     if (run->contract)
         request.system = run->contract;
+    if (run->opts.proposals > 1)
+        request.ask = arena_printf(arena,
+                                   "Propose up to %lld candidates that differ in what they try, "
+                                   "each faster than the current source.",
+                                   (long long)proposals_wanted(run));
+    struct ordering ordering = {run, arena};
+    const struct context_order order = {.order = order_evidence, .context = &ordering};
+    request.epoch = &run->epoch;
+    request.order = run->proposer ? &order : NULL;
     request.budget_tokens = run->opts.context_tokens;
     request.withhold_share = WITHHELD_SHARE;
     request.seed = run->opts.seed + (uint64_t)run->sequence;
@@ -102,8 +175,13 @@ bool prompt_build(struct run *run, int node, struct arena *arena, struct context
         request.current_summary = run->nodes[node].summary;
     }
     if (!path_of(run, node, arena, &request.path, &request.path_count, err) ||
+        !summarise_path(run, &request, arena, err) ||
         !context_build(run->memory.graph, &request, arena, out, err))
         return false;
+    if (recorded) {
+        *context_id = recorded;
+        return true;
+    }
     struct context_event event = {.run_id = run->run_id,
                                   .budget_tokens = out->budget_tokens,
                                   .used_tokens = out->tokens,

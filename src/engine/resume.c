@@ -23,6 +23,22 @@ static bool candidate_of(struct run *run, const struct graph_decision *d, struct
     return memory_get_text(&run->memory, d->source_body, run->arena, &out->source, err);
 }
 
+/* As the run itself said it when it was judged. */
+static const char *summary_of(const struct graph_decision *d, struct arena *arena)
+{
+    if (!d->has_outcome)
+        return "";
+    const struct verdict verdict = {.kind = d->kind,
+                                    .mechanism = d->mechanism,
+                                    .evidence = d->evidence,
+                                    .log_ratio = d->log_ratio,
+                                    .log_low = d->log_low,
+                                    .log_high = d->log_high,
+                                    .is_win = d->is_win,
+                                    .case_count = 1};
+    return verdict_summary(&verdict, arena);
+}
+
 static bool adopt(struct run *run, const struct graph_decision *d, struct err *err)
 {
     struct run_node node = {.decision_id = d->id,
@@ -32,10 +48,11 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                             .is_timed = d->has_outcome && d->kind == VERDICT_TIMED,
                             .is_win = d->is_win,
                             .confirm_failed = d->confirm_failed,
-                            .summary = d->evidence ? d->evidence : ""};
+                            .summary = summary_of(d, run->arena)};
     if (!candidate_of(run, d, &node.candidate, err))
         return false;
-    run->tokens += d->tokens_in + d->tokens_out;
+    if (d->exchange_id[0] == '\0') /* else it is counted with its exchange */
+        spend(&run->spent, d->tokens_in + d->tokens_out, true, 0.0);
     if (d->sequence > run->sequence)
         run->sequence = d->sequence;
     if (!d->has_outcome && d->failure[0] == '\0') {
@@ -68,7 +85,8 @@ bool resume_find(struct run *run, const char *which, struct graph_run *record, s
     if (!memory_open(run->opts.memory_dir, true, run->arena, &memory, err) ||
         !graph_find_run(memory.graph, which, run->arena, record, err))
         return false;
-    if (record->has_ended && !str_equal(record->end_reason, "interrupted")) {
+    if (record->has_ended && !str_equal(record->end_reason, "interrupted") &&
+        !str_starts_with(record->end_reason, "error:")) {
         (void)err_set(err, ERR_USAGE, "run %.12s has ended (%s)", record->id, record->end_reason);
         return err_hint(
             err, "start a new one with 'kope optimize %s': it begins at the best known candidate",
@@ -83,6 +101,29 @@ bool resume_find(struct run *run, const char *which, struct graph_run *record, s
     run->opts.seed = record->seed;
     run->opts.has_seed = true;
     run->earlier_ns = record->run_ns;
+    return models_read_settings(run, record->settings, err);
+}
+
+/* What the process that ended knew besides its decisions. */
+static bool restore(struct run *run, struct err *err)
+{
+    const struct graph_finding *findings = NULL;
+    size_t count = 0;
+    bool found = false;
+    struct graph_context context;
+    if (!graph_findings(run->memory.graph, run->run_id, run->arena, &findings, &count, err) ||
+        !graph_last_context(run->memory.graph, run->run_id, run->arena, &found, &context, err))
+        return false;
+    if (count != 0)
+        run->finding = findings[count - 1].text;
+    if (!found)
+        return true;
+    const char *text = NULL;
+    if (!memory_get_text(&run->memory, context.text_body, run->arena, &text, err))
+        return false;
+    context_epoch_restore(&run->epoch, text,
+                          run->contract ? run->contract : propose_reply_contract(), context.items,
+                          context.item_count);
     return true;
 }
 
@@ -97,12 +138,16 @@ bool resume_adopt(struct run *run, const struct graph_run *record, struct err *e
     run->run_id = record->id;
     if (!graph_run_decisions(run->memory.graph, record->id, run->arena, &decisions, err))
         return false;
+    if (!restore(run, err))
+        return false;
     for (size_t i = 0; i < decisions.count; i++) {
         if (!adopt(run, &decisions.items[i], err))
             return false;
     }
     run_notify(run, PROGRESS_STARTED, NULL);
-    return true;
+    if (!run->proposer || str_equal(run_proposer_kind(run), "offline"))
+        return true;
+    return exchange_take_up(run, &decisions, err);
 }
 
 bool engine_resume(const char *which, const char *memory_dir, const struct observer *observer,

@@ -165,7 +165,7 @@ bool engine_session_context(struct engine_session *session, const char *parent,
         return false;
     const int64_t usual = run->opts.context_tokens;
     run->opts.context_tokens = budget_tokens ? budget_tokens : usual;
-    const bool ok = prompt_build(run, node, arena, out, out_id, err);
+    const bool ok = prompt_build(run, node, NULL, arena, out, out_id, err);
     run->opts.context_tokens = usual;
     return ok;
 }

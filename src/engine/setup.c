@@ -1,5 +1,6 @@
 #include "engine/internal.h"
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "os/file.h"
 #include "os/os.h"
@@ -24,7 +25,7 @@ void run_notify(struct run *run, enum progress_kind kind, const struct progress 
     progress.time_limit_ns = run->opts.time_limit_ns;
     progress.tree_size = (int64_t)run->node_count;
     progress.best_log_ratio = run->best > 0 ? run->nodes[run->best].log_ratio : 0.0;
-    progress.tokens = run->tokens;
+    progress.tokens = run->spent.tokens;
     progress.token_budget = run->opts.token_budget;
     memcpy(progress.by_verdict, run->by_verdict, sizeof progress.by_verdict);
     run->observer->on_progress(run->observer->context, &progress);
@@ -150,11 +151,11 @@ static bool open_proposer(struct run *run, struct err *err)
     struct proposer_opts opts = {.task = run->task, .moves = &run->moves};
     if (!proposer_spec_parse(run->opts.proposer, run->arena, &opts.spec, err))
         return false;
-    const struct llm_opts llm = {
-        .model = opts.spec.argument && !run->opts.model ? opts.spec.argument : run->opts.model,
-        .base_url = run->opts.base_url};
+    if (str_equal(opts.spec.kind, "llm") && !run->models.large.model &&
+        !models_choose(run, &opts.spec, err))
+        return false;
+    opts.models = &run->models;
     const struct agent_opts agent = {.command = opts.spec.argument};
-    opts.llm = &llm;
     opts.agent = &agent;
     return proposer_open(&opts, &run->proposer, err);
 }
@@ -215,6 +216,8 @@ bool run_open(struct run *run, struct err *err)
     opts->policy = opts->policy ? opts->policy : "mcts";
     opts->proposer = opts->proposer ? opts->proposer : "offline";
     opts->budget = opts->budget ? opts->budget : DEFAULT_BUDGET;
+    opts->proposals = opts->proposals ? opts->proposals : 1;
+    run->spent.is_cost_known = true;
     opts->context_tokens = opts->context_tokens ? opts->context_tokens : DEFAULT_CONTEXT_TOKENS;
     if (!opts->has_seed)
         opts->seed = os_random_u64() >> 1;
@@ -238,6 +241,11 @@ void run_close(struct run *run)
     memory_close(&run->memory);
     free(run->nodes);
     free(run->tried);
+    free(run->queue.items);
+    free(run->summaries);
+    run->summaries = NULL;
+    context_epoch_free(&run->epoch);
+    run->queue = (struct queue){0};
     run->nodes = NULL;
     run->tried = NULL;
 }

@@ -38,10 +38,8 @@ int step_adopt(struct run *run, int parent, const struct run_node *node)
 }
 
 static void write_decision(const struct run *run, const struct step_input *input,
-                           const char *source_body, const char *exchange_body,
-                           struct decision_event *e)
+                           const struct proposal *p, int64_t index, struct decision_event *e)
 {
-    const struct proposal *p = input->proposal;
     *e = (struct decision_event){
         .run_id = run->run_id,
         .parent = run->nodes[input->parent].decision_id,
@@ -55,51 +53,110 @@ static void write_decision(const struct run *run, const struct step_input *input
         .recipe = p->candidate.recipe ? p->candidate.recipe : "",
         .compiler = p->candidate.compiler ? p->candidate.compiler : "",
         .flags = candidate_flags_text(&p->candidate, run->arena),
-        .source_body = source_body,
         .candidate_id = arena_strdup(run->arena, candidate_id(&p->candidate).text),
         .context_id = input->context_id,
         .derived_from = input->derived_from,
         .tokens_in = p->tokens_in,
         .tokens_out = p->tokens_out,
-        .exchange_body = exchange_body,
+        .exchange_id = input->exchange_id ? input->exchange_id : "",
+        .exchange_index = index,
+        .uses = input->uses ? input->uses[index] : "",
         .failure = p->failure ? p->failure : "",
     };
     for (size_t i = 0; i < p->move_count && i < DECISION_MAX_MOVES; i++)
         e->moves[i] = p->moves[i];
 }
 
-bool step_judge(struct run *run, const struct step_input *input, struct err *err)
+/* A copy that lives as long as the run. */
+static struct decision_event keep_decision(const struct decision_event *e, struct arena *arena)
+{
+    struct decision_event copy = *e;
+    copy.parent = arena_strdup(arena, e->parent);
+    copy.step = arena_strdup(arena, e->step);
+    copy.intent = arena_strdup(arena, e->intent);
+    copy.hypothesis = arena_strdup(arena, e->hypothesis);
+    copy.recipe = arena_strdup(arena, e->recipe);
+    copy.compiler = arena_strdup(arena, e->compiler);
+    copy.failure = arena_strdup(arena, e->failure);
+    for (size_t i = 0; i < e->move_count && i < DECISION_MAX_MOVES; i++)
+        copy.moves[i] = arena_strdup(arena, e->moves[i]);
+    return copy;
+}
+
+static bool decide_one(struct run *run, const struct step_input *input, const struct proposal *p,
+                       int64_t index, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
     struct hash_id id;
-    const char *source_body = "";
-    const char *exchange_body = "";
     struct decision_event decision;
-    const struct proposal *p = input->proposal;
-    if (!p->failure &&
-        !memory_put_text(&run->memory, p->candidate.source, run->arena, &source_body, err))
-        return false;
-    if (p->exchange_json &&
-        !memory_put_text(&run->memory, p->exchange_json, run->arena, &exchange_body, err))
-        return false;
     run->sequence++;
-    run->tokens += p->tokens_in + p->tokens_out;
-    write_decision(run, input, source_body, exchange_body, &decision);
+    if (!input->exchange_id || input->exchange_id[0] == '\0')
+        spend(&run->spent, p->tokens_in + p->tokens_out, true, 0.0);
+    write_decision(run, input, p, index, &decision);
+    if (!memory_put_text(&run->memory, p->failure ? "" : p->candidate.source, run->arena,
+                         &decision.source_body, err) ||
+        !memory_put_text(&run->memory, p->exchange_json ? p->exchange_json : "", run->arena,
+                         &decision.exchange_body, err))
+        return false;
     event_write_decision(&decision, &body);
     if (!memory_append(&run->memory, EVENT_DECISION, &body, &id, err))
         return false;
-    const char *decision_id = arena_strdup(run->arena, id.text);
+    struct queue *queue = &run->queue;
+    queue->items =
+        vec_reserve_one(queue->items, queue->count, &queue->capacity, sizeof *queue->items);
+    struct queued *queued = &queue->items[queue->count++];
+    *queued = (struct queued){.parent = input->parent,
+                              .decision_id = arena_strdup(run->arena, id.text),
+                              .decision = keep_decision(&decision, run->arena),
+                              .candidate = {.source = "", .recipe = ""},
+                              .is_failure = p->failure != NULL};
+    if (!p->failure)
+        queued->candidate = candidate_copy(&p->candidate, run->arena);
+    return true;
+}
+
+bool step_decide(struct run *run, const struct step_input *input, struct err *err)
+{
+    int64_t index = 0;
+    for (const struct proposal *p = input->proposal; p; p = p->next, index++) {
+        if (index >= input->first_index && !decide_one(run, input, p, index, err))
+            return false;
+    }
+    return true;
+}
+
+bool step_judge_queued(struct run *run, bool *judged, struct err *err)
+{
+    struct queue *queue = &run->queue;
+    *judged = queue->next < queue->count;
+    if (!*judged)
+        return true;
+    const struct queued queued = queue->items[queue->next++];
+    if (queue->next == queue->count)
+        queue->next = queue->count = 0;
     run_notify(run, PROGRESS_PROPOSED,
-               &(struct progress){.decision = &decision, .decision_id = decision_id});
-    if (p->failure) {
+               &(struct progress){.decision = &queued.decision, .decision_id = queued.decision_id});
+    if (queued.is_failure) {
         /* Paid for and kept; there is nothing to judge. */
-        const struct run_node failed = {.decision_id = decision_id,
-                                        .candidate = {.source = "", .recipe = ""}};
-        (void)step_adopt(run, input->parent, &failed);
+        const struct run_node failed = {.decision_id = queued.decision_id,
+                                        .candidate = queued.candidate};
+        (void)step_adopt(run, queued.parent, &failed);
         return true;
     }
-    const struct candidate candidate = candidate_copy(&p->candidate, run->arena);
-    return step_judge_decision(run, input->parent, decision_id, &decision, &candidate, err);
+    return step_judge_decision(run, queued.parent, queued.decision_id, &queued.decision,
+                               &queued.candidate, err);
+}
+
+bool step_judge(struct run *run, const struct step_input *input, struct err *err)
+{
+    bool judged = true;
+    if (!step_decide(run, input, err))
+        return false;
+    while (judged) {
+        if (!step_judge_queued(run, &judged, err))
+            return false;
+    }
+    return true;
 }
 
 bool run_slowest_case(const struct task *task, const struct case_result *cases, size_t count,
@@ -201,40 +258,117 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
  * spending it. */
 static bool keeps_failing(const struct run *run)
 {
-    if (run->node_count <= MAX_PROPOSER_FAILURES)
+    const size_t limit = MAX_PROPOSER_FAILURES * (size_t)run->opts.proposals;
+    if (run->node_count <= limit)
         return false;
-    for (size_t i = run->node_count - MAX_PROPOSER_FAILURES; i < run->node_count; i++) {
+    for (size_t i = run->node_count - limit; i < run->node_count; i++) {
         if (run->nodes[i].candidate.source[0] != '\0')
             return false;
     }
     return true;
 }
 
-static bool fill_request(struct run *run, int node, enum search_step step, struct arena *arena,
-                         struct propose_request *request, const char **context_id, struct err *err)
+static const char *make_prompt(const struct context *context, struct propose_request *request,
+                               struct arena *arena)
 {
+    struct propose_prompt *prompt = arena_alloc(arena, sizeof *prompt);
+    *prompt = (struct propose_prompt){.system = context->system_text,
+                                      .facts = context->facts,
+                                      .task = context->task_text,
+                                      .experience = context->experience,
+                                      .now = context->hot};
+    request->prompt = prompt;
+    return context->user_text;
+}
+
+bool step_fill_request(struct run *run, int node, bool large_step, const char *recorded_context,
+                       struct arena *arena, struct propose_request *request,
+                       const char **context_id, struct err *err)
+{
+    struct llm_budget *budget = arena_alloc(arena, sizeof *budget);
+    struct propose_record *record = arena_alloc(arena, sizeof *record);
+    *budget = exchange_budget(run);
+    *record = exchange_record(run);
     *context_id = "";
     *request = (struct propose_request){
         .parent = &run->nodes[node].candidate,
         .parent_log_ratio = run->nodes[node].log_ratio,
-        .large_step = step == STEP_LARGE,
+        .large_step = large_step,
         .tried = run->tried,
         .tried_count = run->tried_count,
         .seed = run->opts.seed * 1000003u + (uint64_t)run->sequence,
-        .token_budget = run->opts.token_budget ? run->opts.token_budget - run->tokens : 0,
+        .budget = budget,
+        .record = record,
     };
+    run->exchanges.last_id = "";
+    run->exchanges.context_id = "";
+    run->exchanges.parent = run->nodes[node].decision_id;
+    run->exchanges.step = large_step ? "large" : "small";
     if (str_equal(run_proposer_kind(run), "offline"))
         return remember_beliefs(run, arena, &request->beliefs, &request->belief_count, err);
-    struct context context;
-    if (!prompt_build(run, node, arena, &context, context_id, err))
+    struct context *context = arena_alloc(arena, sizeof *context);
+    if (!prompt_build(run, node, recorded_context, arena, context, context_id, err))
         return false;
-    request->context = context.user_text;
+    run->exchanges.context_id = *context_id;
+    request->context = make_prompt(context, request, arena);
     return true;
+}
+
+/* Labels of experience as the ids behind them; a name that stands for nothing stays as it is. */
+static const char *uses_of(const struct run *run, const struct proposal *p)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    for (size_t i = 0; i < p->use_count; i++) {
+        const char *ref = context_label_ref(run->epoch.items, run->epoch.item_count, p->uses[i]);
+        (void)buf_printf(&text, "%s%s", i == 0 ? "" : " ", ref ? ref : p->uses[i]);
+    }
+    return arena_strdup(run->arena, buf_text(&text));
+}
+
+const char *const *step_uses(const struct run *run, const struct proposal *first)
+{
+    size_t count = 0;
+    for (const struct proposal *p = first; p; p = p->next)
+        count++;
+    const char **uses = arena_array(run->arena, count, sizeof *uses);
+    count = 0;
+    for (const struct proposal *p = first; p; p = p->next)
+        uses[count++] = uses_of(run, p);
+    return uses;
+}
+
+/* A node, a proposal or several, the first of them judged. */
+static bool propose_and_judge(struct run *run, int node, enum search_step step, bool *exhausted,
+                              struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *context_id = "";
+    bool judged = false;
+    struct propose_request request;
+    struct proposal proposal;
+    if (!step_fill_request(run, node, step == STEP_LARGE, NULL, &arena, &request, &context_id,
+                           err) ||
+        !proposer_next(run->proposer, &request, &arena, exhausted, &proposal, err))
+        return false;
+    if (*exhausted)
+        return true;
+    const struct step_input input = {.parent = node,
+                                     .step = step == STEP_LARGE ? "large" : "small",
+                                     .derived_from = "",
+                                     .context_id = context_id,
+                                     .exchange_id = run->exchanges.last_id,
+                                     .uses = step_uses(run, &proposal),
+                                     .proposal = &proposal};
+    return step_decide(run, &input, err) && step_judge_queued(run, &judged, err);
 }
 
 bool step_search(struct run *run, const char **end_reason, struct err *err)
 {
-    CLEANUP(arena_free) struct arena step_arena = {0};
+    bool judged = false;
+    if (!step_judge_queued(run, &judged, err))
+        return false;
+    if (judged)
+        return true;
     if (keeps_failing(run)) {
         *end_reason = "the proposer failed five times in turn";
         return true;
@@ -243,27 +377,16 @@ bool step_search(struct run *run, const char **end_reason, struct err *err)
         int node = SEARCH_ROOT;
         enum search_step step = STEP_SMALL;
         bool exhausted = false;
-        const char *context_id = "";
-        struct propose_request request;
-        struct proposal proposal;
         if (!search_next(run->search, &node, &step)) {
             const char *reason = search_end_reason(run->search);
             *end_reason = reason[0] != '\0' ? arena_strdup(run->arena, reason) : "exhausted";
             return true;
         }
-        if (!fill_request(run, node, step, &step_arena, &request, &context_id, err) ||
-            !proposer_next(run->proposer, &request, &step_arena, &exhausted, &proposal, err))
+        if (!propose_and_judge(run, node, step, &exhausted, err))
             return false;
-        if (exhausted) {
-            search_tell_exhausted(run->search, node);
-            continue;
-        }
-        const struct step_input input = {.parent = node,
-                                         .step = step == STEP_LARGE ? "large" : "small",
-                                         .derived_from = "",
-                                         .context_id = context_id,
-                                         .proposal = &proposal};
-        return step_judge(run, &input, err);
+        if (!exhausted)
+            return true;
+        search_tell_exhausted(run->search, node);
     }
     *end_reason = "exhausted";
     return true;

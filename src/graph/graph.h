@@ -66,6 +66,7 @@ struct graph_decision {
     enum verdict_kind kind;
     const char *mechanism, *evidence, *diagnostics_body;
     double log_ratio, log_low, log_high;
+    bool has_gain;
     double gain; /* log_ratio less the parent's; only where both are timed */
     bool is_win, is_confirmed, confirm_failed;
     double confirmed_log_ratio, confirmed_low, confirmed_high,

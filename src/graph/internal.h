@@ -98,6 +98,7 @@ char *text_match_any(const char *words, struct arena *arena);
     "v.predicted_log_ratio, v.has_outcome, v.kind, v.mechanism, v.evidence, v.diagnostics_body, "  \
     "v.log_ratio, v.log_low, v.log_high, v.gain, v.is_win, v.is_confirmed, v.confirm_failed, "     \
     "v.confirmed_log_ratio, v.confirmed_low, v.confirmed_high, v.held_out_log_ratio, v.wall_ms, "  \
-    "v.tokens_in, v.tokens_out, v.context_id, v.exchange_id, v.uses, v.exchange_index"
+    "v.tokens_in, v.tokens_out, v.context_id, v.exchange_id, v.uses, v.exchange_index, "           \
+    "v.gain IS NOT NULL"
 
 #endif

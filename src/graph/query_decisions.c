@@ -53,6 +53,7 @@ static void take_decision(struct query *query, struct arena *arena, struct graph
     out->exchange_id = take_text(query, arena);
     out->uses = take_text(query, arena);
     out->exchange_index = take_int(query);
+    out->has_gain = take_bool(query);
 }
 
 /* All rows of a query whose parameters are given. */

@@ -120,6 +120,11 @@ struct llm_reply {
 bool llm_chat(struct llm *llm, const struct llm_request *request, struct arena *arena,
               struct llm_reply *out, struct err *err);
 
+/* What llm_reply.reply_json says of an exchange, judged again; without a network. ERR_CORRUPT where
+ * it is none. */
+bool llm_recorded_reply(const struct llm_request *request, const char *reply_json,
+                        struct arena *arena, struct llm_reply *out, struct err *err);
+
 /* The most that one exchange may cost, without a network. Input: the last prompt that the server
  * counted and that is the beginning of this one, plus the bytes of what is new; else 1.10 times the
  * estimate of base/tokens.h (more where this model's own counts showed more), never over the bytes;

@@ -42,14 +42,8 @@ bool os_pin_thread(int cpu);
  * called once, from main. */
 void os_interrupt_install(void);
 bool os_interrupted(void);
-/* Sets or clears the flag by hand, for tests. */
+/* Sets or clears the flag by hand: for tests and for a front end's own cancel. */
 void os_interrupt_set(bool interrupted);
-
-/* A server stops the work at hand without ending itself: while set, os_interrupted() is true as
- * well; os_signalled() is true for signals alone. Whoever sets it clears it when the work has
- * stopped. */
-void os_cancel_set(bool cancelled);
-bool os_signalled(void);
 
 /* The value of an environment variable, or NULL where it is unset or empty. */
 const char *os_env(const char *name);

@@ -20,6 +20,13 @@ struct proposer_driver {
     /* `exhausted` is false and `out` zeroed before; where it sets `exhausted`, `out` stays so. */
     bool (*next)(struct proposer *proposer, const struct propose_request *request,
                  struct arena *arena, bool *exhausted, struct proposal *out, struct err *err);
+    /* Both NULL: there are no such roles. */
+    bool (*summarise)(struct proposer *proposer, const struct propose_request *request,
+                      const char *text, size_t limit_bytes, struct arena *arena, const char **out,
+                      struct err *err);
+    bool (*rerank)(struct proposer *proposer, const struct propose_request *request,
+                   const char *const *texts, size_t count, struct arena *arena, size_t *order,
+                   struct err *err);
 };
 
 struct proposer {

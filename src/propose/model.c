@@ -1,130 +1,206 @@
 /*
- * Driver "llm": asks a model for a whole file. One request is one exchange; a reply that cannot be
- * read is answered once with what was wrong, and after that the proposal is a failure: an outcome,
- * which the run keeps and has paid for.
+ * Driver "llm": asks a model for candidates. Small steps may go to a cheaper model than large ones.
+ * A reply that cannot be read is answered once with what was wrong, and after that the proposal is
+ * a failure: an outcome, which the run keeps and has paid for.
  */
+#include "propose/model.h"
 #include "propose/driver.h"
 
-#include "base/buf.h"
 #include "base/str.h"
+#include "propose/ask.h"
 #include "propose/reply.h"
 
 #include <string.h>
 
-enum { MAX_TURNS = 2, MAX_MESSAGES = 4, QUOTED_REPLY_BYTES = 48 * 1024 };
+enum { MAX_TURNS = 2, MAX_MESSAGES = 8, QUOTED_REPLY_BYTES = 48 * 1024 };
 
-struct model_state {
-    struct llm *llm;
-};
-
-/* The exchanges of one proposal. */
+/* One proposal on its way. */
 struct session {
-    struct llm *llm;
-    const struct task *task;
-    const struct propose_request *request;
-    struct arena *arena;
+    struct asking asking;
+    struct reply_scope scope;
     struct llm_message messages[MAX_MESSAGES];
     size_t message_count;
-    struct buf exchanges;
-    int turns;
-    int64_t tokens_in, tokens_out;
 };
 
-static bool model_open(struct proposer *proposer, const struct proposer_opts *opts, struct err *err)
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? str_equal(a, b) : a == b;
+}
+
+static bool same_model(const struct llm_opts *a, const struct llm_opts *b)
+{
+    return same_text(a->model, b->model) && same_text(a->base_url, b->base_url) &&
+           same_text(a->dialect, b->dialect) && same_text(a->key_variable, b->key_variable) &&
+           same_text(a->effort, b->effort) && a->max_output_tokens == b->max_output_tokens;
+}
+
+static bool open_role(const struct llm_opts *opts, struct role *role, struct arena *arena,
+                      bool offline, struct err *err)
+{
+    if (!opts)
+        return true;
+    role->name = opts->model ? arena_strdup(arena, opts->model) : "";
+    role->is_set = true;
+    return offline || llm_open(opts, &role->llm, err);
+}
+
+void model_close(struct proposer *proposer)
 {
     struct model_state *state = proposer->state;
-    if (!opts->llm)
+    if (state->small.llm == state->large.llm)
+        state->small.llm = NULL;
+    llm_close(&state->small.llm);
+    llm_close(&state->large.llm);
+    llm_close(&state->summariser.llm);
+    llm_close(&state->reranker.llm);
+}
+
+bool model_open(struct proposer *proposer, const struct proposer_opts *opts, struct err *err)
+{
+    struct model_state *state = proposer->state;
+    const struct propose_models *models = opts->models;
+    struct arena *arena = &proposer->arena;
+    if (!models)
         BUG("propose: the llm proposer needs a model");
-    return llm_open(opts->llm, &state->llm, err);
+    state->moves = opts->moves;
+    if (opts->moves &&
+        !moves_catalogue(opts->moves, arena, &state->catalogue, &state->catalogue_count))
+        state->catalogue_count = 0; /* no moves for this target: none can be named */
+    bool ok = open_role(&models->large, &state->large, arena, models->offline, err);
+    if (ok && same_model(&models->small, &models->large))
+        state->small = state->large;
+    else
+        ok = ok && open_role(&models->small, &state->small, arena, models->offline, err);
+    ok = ok && open_role(models->summariser, &state->summariser, arena, models->offline, err) &&
+         open_role(models->reranker, &state->reranker, arena, models->offline, err);
+    if (!ok)
+        model_close(proposer);
+    return ok;
 }
 
-static void model_close(struct proposer *proposer)
+static void say(struct session *s, struct llm_message message)
 {
-    struct model_state *state = proposer->state;
-    llm_close(&state->llm);
+    if (message.text && message.text[0] != '\0')
+        s->messages[s->message_count++] = message;
 }
 
-static void say(struct session *s, const char *role, const char *text)
+/* What changes least comes first, with marks where a prefix ends that will come again. */
+static void say_prompt(struct session *s, const struct propose_prompt *prompt)
 {
-    s->messages[s->message_count++] = (struct llm_message){.role = role, .text = text};
+    say(s, (struct llm_message){.role = "system", .text = prompt->system});
+    say(s, (struct llm_message){.role = "user", .text = prompt->facts, .cache = LLM_CACHE_LONG});
+    say(s, (struct llm_message){.role = "user", .text = prompt->task, .cache = LLM_CACHE_SHORT});
+    say(s,
+        (struct llm_message){.role = "user", .text = prompt->experience, .cache = LLM_CACHE_SHORT});
+    say(s, (struct llm_message){.role = "user", .text = prompt->now});
 }
 
-static bool take_turn(struct session *s, struct llm_reply *reply, struct err *err)
+static const char *identity(const struct candidate *candidate, struct arena *arena)
 {
-    /* The budget is a hard bound: an exchange that could exceed what is left is not begun. */
-    const int64_t left = s->request->token_budget - s->tokens_in - s->tokens_out;
-    const struct llm_budget budget = {.tokens = s->request->token_budget == 0 ? -1
-                                                : left > 0                    ? left
-                                                                              : 0,
-                                      .usd = -1.0};
-    const struct llm_request request = {
-        .messages = s->messages, .count = s->message_count, .budget = &budget};
-    if (!llm_chat(s->llm, &request, s->arena, reply, err))
-        return false;
-    s->tokens_in += reply->usage.input_tokens + reply->lost_tokens;
-    s->tokens_out += reply->usage.output_tokens;
-    (void)buf_printf(&s->exchanges, "%s{\"request\":", s->turns++ == 0 ? "" : ",");
-    (void)buf_append_str(&s->exchanges, reply->request_json);
-    (void)buf_append_str(&s->exchanges, ",\"reply\":");
-    (void)buf_append_str(&s->exchanges, reply->reply_json);
-    (void)buf_append_char(&s->exchanges, '}');
-    return true;
+    return candidate->recipe ? candidate->recipe
+                             : arena_strdup(arena, candidate_id(candidate).text);
 }
 
-static bool was_judged(const struct session *s, const struct candidate *candidate)
+static bool was_judged(const struct session *s, const struct proposal *first,
+                       const struct proposal *proposal)
 {
-    const struct hash_id id = candidate_id(candidate);
-    for (size_t i = 0; i < s->request->tried_count; i++) {
-        if (str_equal(s->request->tried[i], id.text))
+    const char *id = identity(&proposal->candidate, s->asking.arena);
+    const struct propose_request *request = s->asking.request;
+    for (size_t i = 0; i < request->tried_count; i++) {
+        if (str_equal(request->tried[i], id))
+            return true;
+    }
+    for (const struct proposal *p = first; p != proposal; p = p->next) {
+        if (!p->failure && str_equal(identity(&p->candidate, s->asking.arena), id))
             return true;
     }
     return false;
 }
 
-/* NULL and a filled proposal, or what is wrong with the reply. */
+/* A copy of the list in which what was judged before is a failure; NULL where nothing is left that
+ * could be judged, and nothing failed by itself. */
+static struct proposal *drop_repeated(const struct session *s, const struct proposal *list)
+{
+    struct proposal *first = NULL;
+    struct proposal *last = NULL;
+    bool any = false;
+    for (const struct proposal *p = list; p; p = p->next) {
+        struct proposal *copy = arena_memdup(s->asking.arena, p, sizeof *p);
+        copy->next = NULL;
+        if (!p->failure && was_judged(s, list, p)) {
+            copy->failure = "this very candidate was judged before";
+            copy->candidate = (struct candidate){.source = ""};
+        } else {
+            any = true;
+        }
+        if (last)
+            last->next = copy;
+        first = first ? first : copy;
+        last = copy;
+    }
+    return any ? first : NULL;
+}
+
+/* Worth reading, although the model's server did not hold it to the schema. */
+static bool is_readable(const struct llm_reply *reply)
+{
+    return !reply->problem || (reply->is_repairable && !str_equal(reply->finish_reason, "length") &&
+                               reply->text[0] != '\0');
+}
+
+/* NULL and filled proposals, or what is wrong with the reply. */
 static const char *read_reply(const struct session *s, const struct llm_reply *reply,
                               struct proposal *out)
 {
-    if (reply->problem)
-        return reply->problem;
     struct proposal parsed = {0};
-    const char *problem = reply_parse(reply->text, s->task, s->request->parent, s->arena, &parsed);
+    if (!is_readable(reply))
+        return reply->problem;
+    const char *problem = reply_read(reply->text, &s->scope, s->asking.arena, &parsed);
     if (problem)
         return problem;
-    if (was_judged(s, &parsed.candidate))
+    const struct proposal *left = drop_repeated(s, &parsed);
+    if (!left)
         return "this very candidate was judged before; propose a different one";
-    *out = parsed;
+    *out = *left;
     return NULL;
 }
 
 static void ask_for_repair(struct session *s, const struct llm_reply *reply, const char *problem)
 {
+    struct arena *arena = s->asking.arena;
     const size_t length = strnlen(reply->text, QUOTED_REPLY_BYTES);
     /* Not in the middle of a character; and servers refuse an empty message. */
     size_t end = length;
     while (end > 0 && ((unsigned char)reply->text[end] & 0xc0) == 0x80)
         end--;
-    say(s, "assistant", end == 0 ? "(nothing)" : arena_strndup(s->arena, reply->text, end));
-    say(s, "user",
-        arena_printf(s->arena,
-                     "Your reply cannot be used: %s. Answer again in full, with one ```json block "
-                     "and one ```c block that holds the whole file, and nothing else.",
-                     problem));
+    say(s, (struct llm_message){.role = "assistant",
+                                .text =
+                                    end == 0 ? "(nothing)" : arena_strndup(arena, reply->text, end),
+                                .thinking_json = reply->thinking_json});
+    say(s, (struct llm_message){
+               .role = "user",
+               .text = arena_printf(arena,
+                                    "Your reply cannot be used: %s. Answer again in full, with "
+                                    "one JSON object as described, and nothing else.",
+                                    problem)});
 }
 
-/* Turns until there is a candidate or a reason why there is none; an error only where nothing has
- * been paid for yet, since the tokens of a first turn must not get lost. */
+/* Turns until there are proposals or a reason why there are none; an error only where nothing has
+ * been paid for yet, and where the record does not hold. */
 static bool run_turns(struct session *s, struct proposal *out, const char **failure,
                       struct err *err)
 {
     const char *problem = NULL;
     for (int turn = 0; turn < MAX_TURNS; turn++) {
-        struct llm_reply reply;
-        if (!take_turn(s, &reply, err)) {
-            if (turn == 0)
+        struct llm_reply reply = {0};
+        if (!ask(&s->asking, turn == 0 ? "propose" : "repair", s->messages, s->message_count,
+                 reply_schema(), &reply, err)) {
+            const bool is_peer =
+                err->kind == ERR_NETWORK || err->kind == ERR_BUDGET || err->kind == ERR_LIMIT;
+            if (turn == 0 || !is_peer)
                 return false;
-            *failure = arena_printf(s->arena, "malformed reply (%s), and no repair: %s", problem,
-                                    err->message);
+            *failure = arena_printf(s->asking.arena, "malformed reply (%s), and no repair: %s",
+                                    problem, err->message);
             return true;
         }
         if (reply.problem && !reply.is_repairable) {
@@ -137,33 +213,35 @@ static bool run_turns(struct session *s, struct proposal *out, const char **fail
         if (turn + 1 < MAX_TURNS)
             ask_for_repair(s, &reply, problem);
     }
-    *failure = arena_printf(s->arena, "malformed reply twice: %s", problem);
+    *failure = arena_printf(s->asking.arena, "malformed reply twice: %s", problem);
     return true;
 }
 
-static bool model_next(struct proposer *proposer, const struct propose_request *request,
-                       struct arena *arena, bool *exhausted, struct proposal *out, struct err *err)
+bool model_next(struct proposer *proposer, const struct propose_request *request,
+                struct arena *arena, bool *exhausted, struct proposal *out, struct err *err)
 {
     const struct model_state *state = proposer->state;
+    const struct role *role = request->large_step ? &state->large : &state->small;
     struct session s = {
-        .llm = state->llm, .task = proposer->task, .request = request, .arena = arena};
+        .asking = {.llm = role->llm, .model = role->name, .request = request, .arena = arena},
+        .scope = {.task = proposer->task,
+                  .parent = request->parent,
+                  .moves = state->moves,
+                  .catalogue = state->catalogue,
+                  .catalogue_count = state->catalogue_count},
+    };
     const char *failure = NULL;
-    if (!request->context)
-        BUG("propose: the llm proposer needs a context");
+    if (!request->prompt)
+        BUG("propose: the llm proposer needs a prompt");
     *exhausted = false; /* a model always has something to say */
-    say(&s, "system", propose_reply_contract());
-    say(&s, "user", request->context);
-    const bool ok = run_turns(&s, out, &failure, err);
-    if (ok) {
-        if (failure)
-            *out = (struct proposal){.candidate = {.source = ""}};
-        out->failure = failure;
-        out->tokens_in = s.tokens_in;
-        out->tokens_out = s.tokens_out;
-        out->exchange_json = arena_printf(arena, "{\"turns\":[%s]}", buf_text(&s.exchanges));
-    }
-    buf_free(&s.exchanges);
-    return ok;
+    say_prompt(&s, request->prompt);
+    if (!run_turns(&s, out, &failure, err))
+        return false;
+    if (failure)
+        *out = (struct proposal){.candidate = {.source = ""}, .failure = failure};
+    out->tokens_in = s.asking.tokens_in;
+    out->tokens_out = s.asking.tokens_out;
+    return true;
 }
 
 const struct proposer_driver proposer_driver_llm = {
@@ -175,4 +253,6 @@ const struct proposer_driver proposer_driver_llm = {
     .open = model_open,
     .close = model_close,
     .next = model_next,
+    .summarise = model_summarise,
+    .rerank = model_rerank,
 };

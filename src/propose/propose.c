@@ -104,6 +104,26 @@ bool proposer_next(struct proposer *proposer, const struct propose_request *requ
     return true;
 }
 
+bool proposer_summarise(struct proposer *proposer, const struct propose_request *request,
+                        const char *text, size_t limit_bytes, struct arena *arena, const char **out,
+                        struct err *err)
+{
+    const char *summary = NULL;
+    if (proposer->driver->summarise &&
+        !proposer->driver->summarise(proposer, request, text, limit_bytes, arena, &summary, err))
+        return false;
+    *out = summary;
+    return true;
+}
+
+bool proposer_rerank(struct proposer *proposer, const struct propose_request *request,
+                     const char *const *texts, size_t count, struct arena *arena, size_t *order,
+                     struct err *err)
+{
+    return !proposer->driver->rerank ||
+           proposer->driver->rerank(proposer, request, texts, count, arena, order, err);
+}
+
 const char *proposer_kind(const struct proposer *proposer)
 {
     return proposer->driver->name;

@@ -28,6 +28,39 @@ struct move_belief {
     double failure_rate; /* share that was not timed */
 };
 
+/* One exchange with a model, as it goes into the journal. */
+struct propose_exchange {
+    const char *role;             /* "propose", "repair", "summarise", "rerank" */
+    const char *model;            /* as it was asked for */
+    const char *dialect, *server; /* whose API it is and where; "" in a replay */
+    const char *prompt_hash;      /* of all messages */
+    const char *exchange_json;    /* {"request":...,"reply":...}, without keys */
+    const struct llm_reply *reply;
+    const char *problem; /* the error where there was no reply; NULL */
+    int64_t start_ns;    /* os_wall_ns */
+    int64_t wall_ns;
+};
+
+/* Who keeps exchanges, and who has kept some. Callbacks may be NULL. */
+struct propose_record {
+    /* An exchange that was paid for, before anything is made of it; on false the proposal ends with
+     * that error. */
+    bool (*keep)(void *context, const struct propose_exchange *exchange, struct err *err);
+    /* One that failed: for traces. */
+    void (*note_failure)(void *context, const struct propose_exchange *exchange);
+    /* The next exchange of an earlier process in place of a new one: `*out` is its exchange_json,
+     * NULL where there is none and the model is to be asked. `prompt` is the JSON of the messages
+     * that would be sent. */
+    bool (*recall)(void *context, const char *role, const char *prompt, struct arena *arena,
+                   const char **out, struct err *err);
+    void *context;
+};
+
+/* The prompt in its parts: what changes least comes first. */
+struct propose_prompt {
+    const char *system, *facts, *task, *experience, *now;
+};
+
 struct propose_request {
     const struct candidate *parent; /* to go on from; the reference's plain candidate at the root */
     double parent_log_ratio;
@@ -37,19 +70,26 @@ struct propose_request {
     size_t tried_count;
     const struct move_belief *beliefs; /* offline: all moves that anything is known of */
     size_t belief_count;
-    const char *context;  /* llm: the assembled prompt */
-    uint64_t seed;        /* of this proposal: same request and seed, same proposal (offline) */
-    int64_t token_budget; /* left; 0: no limit */
+    const char *context;                 /* agent: the assembled prompt */
+    const struct propose_prompt *prompt; /* llm: the same in parts */
+    const struct propose_record *record; /* llm: NULL: nothing is kept */
+    uint64_t seed; /* of this proposal: same request and seed, same proposal (offline) */
+    const struct llm_budget *budget; /* llm: what is left; NULL: no limit */
 };
+
+enum { PROPOSAL_MAX_USES = 16, PROPOSE_MAX_AT_ONCE = 8 };
 
 struct proposal {
     const char *intent, *hypothesis;
     double predicted_log_ratio; /* of the result against the parent */
     const char *moves[16];
     size_t move_count;
+    const char *uses[PROPOSAL_MAX_USES]; /* labels of experience and skills, as the proposer says */
+    size_t use_count;
+    const struct proposal *next; /* another proposal of the same exchange; NULL */
     struct candidate candidate;
-    int64_t tokens_in, tokens_out;
-    const char *exchange_json; /* llm: what was said, for the journal; NULL */
+    int64_t tokens_in, tokens_out; /* of the whole exchange, with the first of its proposals */
+    const char *exchange_json;     /* agent: what was said, for the journal; NULL */
     const char *failure; /* malformed twice, refused: an outcome that costs no evaluation; NULL
                             where there is a candidate */
 };
@@ -76,12 +116,19 @@ struct proposer_spec {
 bool proposer_spec_parse(const char *text, struct arena *arena, struct proposer_spec *out,
                          struct err *err);
 
+/* Which model does what. */
+struct propose_models {
+    struct llm_opts small, large; /* propose in small and in large steps; may be the same */
+    const struct llm_opts *summariser, *reranker; /* NULL: there is none */
+    bool offline; /* replay: no model is opened; every exchange is recalled */
+};
+
 struct proposer_opts {
     struct proposer_spec spec;
     const struct task *task;
-    const struct moves_env *moves;  /* offline; must outlive the proposer */
-    const struct llm_opts *llm;     /* llm */
-    const struct agent_opts *agent; /* agent */
+    const struct moves_env *moves;       /* offline; must outlive the proposer */
+    const struct propose_models *models; /* llm */
+    const struct agent_opts *agent;      /* agent */
 };
 
 bool proposer_open(const struct proposer_opts *opts, struct proposer **out, struct err *err);
@@ -92,6 +139,18 @@ void proposer_close(struct proposer **proposer);
  * as long as nothing was paid for; after a first turn whatever goes wrong is proposal.failure. */
 bool proposer_next(struct proposer *proposer, const struct propose_request *request,
                    struct arena *arena, bool *exhausted, struct proposal *out, struct err *err);
+
+/* llm: shortens `text`, the earlier outcomes of a path, to at most `limit_bytes`. `*out` is NULL
+ * where there is no summariser, or what it said is of no use: then nothing is put in its place. */
+bool proposer_summarise(struct proposer *proposer, const struct propose_request *request,
+                        const char *text, size_t limit_bytes, struct arena *arena, const char **out,
+                        struct err *err);
+
+/* llm: puts lines of evidence in the order of their worth for this task; `order` holds 0 .. count -
+ * 1 and stays as it is where there is no reranker or its answer is of no use. */
+bool proposer_rerank(struct proposer *proposer, const struct propose_request *request,
+                     const char *const *texts, size_t count, struct arena *arena, size_t *order,
+                     struct err *err);
 
 const char *proposer_kind(const struct proposer *proposer);
 

@@ -1,13 +1,8 @@
-/* Driver "replay": what a recorded run proposed, proposed again without a model. */
-#include "propose/driver.h"
-
-static bool replay_open(struct proposer *proposer, const struct proposer_opts *opts,
-                        struct err *err)
-{
-    (void)proposer;
-    (void)opts;
-    return err_set(err, ERR_UNSUPPORTED, "proposer 'replay' is not built yet");
-}
+/*
+ * Driver "replay": what the models of a recorded run said, said again without a model. The engine
+ * recalls every exchange from the journal and refuses a prompt that is not the recorded one.
+ */
+#include "propose/model.h"
 
 const struct proposer_driver proposer_driver_replay = {
     .version = PROPOSER_DRIVER_VERSION,
@@ -15,6 +10,10 @@ const struct proposer_driver proposer_driver_replay = {
     .summary = "a recorded run again, without a model",
     .argument = "RUN",
     .needs_argument = true,
-    .state_bytes = 1,
-    .open = replay_open,
+    .state_bytes = sizeof(struct model_state),
+    .open = model_open,
+    .close = model_close,
+    .next = model_next,
+    .summarise = model_summarise,
+    .rerank = model_rerank,
 };

@@ -4,6 +4,9 @@
 #include <linux/landlock.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -23,7 +26,7 @@ struct landlock_rules {
     uint64_t files, net, scope;
 };
 
-static void close_all_descriptors(void)
+void box_close_descriptors(void)
 {
     if (syscall(SYS_close_range, 0U, ~0U, 0U) == 0)
         return;
@@ -59,26 +62,59 @@ static bool landlock_enter(void)
     return entered;
 }
 
-uint32_t box_enter(void)
+uint32_t box_enter_landlock(void)
 {
-    uint32_t missing = 0;
-    close_all_descriptors();
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) != 0)
-        return ~UINT32_C(0);
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) != 0)
-        missing |= RUNNER_LAYER_NAMESPACES;
-    if (!landlock_enter())
-        missing |= RUNNER_LAYER_LANDLOCK;
-    return missing;
+    return landlock_enter() ? 0 : RUNNER_LAYER_LANDLOCK;
 }
 
-uint32_t box_seal_process(int64_t parent)
+bool box_give_up_privileges(void)
 {
-    uint32_t missing = 0;
-    (void)prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
-    (void)prctl(PR_SET_PDEATHSIG, (long)SIGKILL, 0L, 0L, 0L);
+    return prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L) == 0;
+}
+
+uint32_t box_enter_namespaces(void)
+{
+    return unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWIPC) == 0 ? 0 : RUNNER_LAYER_NAMESPACES;
+}
+
+uint32_t box_hide_process(int64_t parent)
+{
+    const bool hidden = prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L) == 0 &&
+                        prctl(PR_SET_PDEATHSIG, (long)SIGKILL, 0L, 0L, 0L) == 0;
     if (parent != 0 && getppid() != (pid_t)parent)
         _exit(1);
+    return hidden ? 0 : RUNNER_LAYER_HIDDEN;
+}
+
+/* The pages of data that the kernel's clock functions (vdso) read go; its code stays, since some
+ * machines return from signals through it. The kernel may have sealed them. */
+static bool unmap_clocks(void)
+{
+    char line[512];
+    bool gone = true;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    if (!maps)
+        return false;
+    struct {
+        unsigned long first, end;
+    } found[4];
+    size_t count = 0;
+    while (fgets(line, sizeof line, maps)) {
+        char *rest = NULL;
+        if (!strstr(line, "[vvar") || count == sizeof found / sizeof *found)
+            continue;
+        found[count].first = strtoul(line, &rest, 16);
+        found[count++].end = strtoul(rest + (*rest == '-'), NULL, 16);
+    }
+    (void)fclose(maps);
+    for (size_t i = 0; i < count; i++)
+        gone = syscall(SYS_munmap, found[i].first, found[i].end - found[i].first) == 0 && gone;
+    return gone;
+}
+
+uint32_t box_hide_clock(void)
+{
+    uint32_t missing = unmap_clocks() ? 0 : RUNNER_LAYER_VDSO;
 #ifdef PR_SET_TSC
     if (prctl(PR_SET_TSC, (long)PR_TSC_SIGSEGV, 0L, 0L, 0L) != 0)
 #endif

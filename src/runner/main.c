@@ -102,6 +102,19 @@ static void warm_threads(void)
         (void)pthread_join(thread, NULL);
 }
 
+/* Those that need /proc come before those that take it away. */
+static bool enter_layers(int64_t parent, uint32_t *missing)
+{
+    *missing = box_hide_clock();
+    box_close_descriptors();
+    if (!box_give_up_privileges())
+        return false;
+    *missing |= box_enter_namespaces();
+    *missing |= box_enter_landlock();
+    *missing |= box_hide_process(parent);
+    return true;
+}
+
 static void enter_box(struct runner_control *control)
 {
     const struct runner_config *config = &control->config;
@@ -109,10 +122,9 @@ static void enter_box(struct runner_control *control)
     const uint64_t limit = mapped_bytes() + config->memory_limit_bytes +
                            (uint64_t)RUNNER_STACK_BYTES + 4 * config->image_bytes +
                            (UINT64_C(1) << 20);
-    uint32_t missing = box_enter();
-    if (missing == ~UINT32_C(0))
+    uint32_t missing = 0;
+    if (!enter_layers(config->parent, &missing))
         runner_fail(control, "privileges cannot be given up", errno);
-    missing |= box_seal_process(config->parent);
     if (!box_limit(limit, config->threads > 1))
         runner_fail(control, "limits cannot be set", errno);
     control->missing_layers = missing;
@@ -134,8 +146,9 @@ static int describe(void)
         return 1;
     const pid_t child = fork();
     if (child == 0) {
-        const uint32_t missing = box_enter() | box_seal_process(0);
-        _exit(filter_for_loading() ? (int)(missing & (NO_FILTER - 1)) : NO_FILTER);
+        uint32_t missing = 0;
+        const bool boxed = enter_layers(0, &missing) && filter_for_loading();
+        _exit(boxed ? (int)(missing & (NO_FILTER - 1)) : NO_FILTER);
     }
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
         return 1;

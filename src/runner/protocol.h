@@ -51,11 +51,14 @@ enum runner_phase {
     RUNNER_FAILED   /* the host cannot do it; likewise */
 };
 
-/* Layers of the box that this host lacks; a bit each in `missing_layers`. */
+/* Layers of the box that this host lacks; a bit each in `missing_layers`. Without seccomp filters
+ * there is no box: RUNNER_FAILED. */
 enum runner_layer {
     RUNNER_LAYER_LANDLOCK = 1 << 0,
     RUNNER_LAYER_NAMESPACES = 1 << 1, /* own user, network and IPC namespace */
-    RUNNER_LAYER_TSC = 1 << 2         /* the time-stamp counter cannot be hidden */
+    RUNNER_LAYER_TSC = 1 << 2,        /* the time-stamp counter is not hidden */
+    RUNNER_LAYER_VDSO = 1 << 3,       /* the kernel's shared page of clocks is not hidden */
+    RUNNER_LAYER_HIDDEN = 1 << 4      /* others of the same user may look into the process */
 };
 
 struct runner_buffer {

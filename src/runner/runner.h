@@ -22,14 +22,21 @@ typedef void (*runner_call)(void *const *arguments, const int64_t *ints, const d
 _Noreturn void runner_refuse(struct runner_control *control, const char *why);
 _Noreturn void runner_fail(struct runner_control *control, const char *what, int error_number);
 
-/* box.c: closes every descriptor, sets limits, namespaces and Landlock. Returns the missing layers.
+/* box.c: the layers, one function each, so that a test can take one away (tests/sandbox). Those
+ * that a host may lack return the bit of what is missing (enum runner_layer), 0 where nothing is.
  */
-uint32_t box_enter(void);
-/* Address space, processes and the like; `more_bytes` beyond what is mapped now. */
-bool box_limit(uint64_t more_bytes, bool threads);
-/* Dies with the parent, cannot be traced, cannot read the time-stamp counter (returns what of that
- * is missing). */
-uint32_t box_seal_process(int64_t parent);
+void box_close_descriptors(void);
+bool box_give_up_privileges(void);
+uint32_t box_enter_namespaces(void);
+uint32_t box_enter_landlock(void);
+/* Cannot be looked into or traced, dies with the parent; ends at once where that is dead already.
+ * `parent` 0: whoever it is. */
+uint32_t box_hide_process(int64_t parent);
+/* Neither the time-stamp counter nor the kernel's page of clocks can be read. Reads /proc: before
+ * descriptors and files are gone. */
+uint32_t box_hide_clock(void);
+/* Address space in all, processes, files and the like. */
+bool box_limit(uint64_t address_space_bytes, bool threads);
 
 /* filter.c: what the loader may do; then, on top of it, what the candidate may do. */
 bool filter_for_loading(void);

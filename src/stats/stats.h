@@ -12,6 +12,7 @@
 #ifndef KOPE_STATS_STATS_H
 #define KOPE_STATS_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -120,5 +121,20 @@ struct stats_posterior {
 };
 struct stats_posterior stats_shrink(double sum, double sum_squares, double count, double prior_mean,
                                     double prior_count, double prior_sd);
+
+/* How well gains were foretold, in log-ratios. `brier` is the mean squared error of "it will be
+ * faster" (1, 0, or 0.5 where no change was foretold) against whether it was; `slope` is that of
+ * the least-squares line of measured on predicted: 1 is right, 0 knows nothing, above 1 is too
+ * timid. It needs three pairs whose predictions differ, else `has_slope` is false. */
+struct stats_calibration {
+    size_t count;
+    double brier, mean_abs_error;
+    double mean_predicted, mean_measured;
+    bool has_slope;
+    double slope;
+};
+/* Pairs that are not finite are left out; without any all is 0. */
+struct stats_calibration stats_calibrate(const double *predicted, const double *measured,
+                                         size_t count);
 
 #endif

@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HTTP_PEER_MAX_REQUESTS = 16, HTTP_PEER_REQUEST_BYTES = 256 * 1024 };
+enum { HTTP_PEER_MAX_REQUESTS = 64, HTTP_PEER_REQUEST_BYTES = 256 * 1024 };
 
 struct http_peer_step {
     const char *status;       /* "200 OK" (NULL) */

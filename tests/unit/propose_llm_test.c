@@ -60,9 +60,21 @@ struct session {
     struct http_peer_step steps[2];
     struct proposer *proposer;
     struct proposal proposal;
+    struct propose_record record;
+    char *kept[4];
+    size_t kept_count;
     struct err err;
     bool ok, exhausted;
 };
+
+static bool keep(void *context, const struct propose_exchange *exchange, struct err *err)
+{
+    struct session *s = context;
+    (void)err;
+    assert_true(s->kept_count < 4);
+    s->kept[s->kept_count++] = arena_strdup(&s->arena, exchange->exchange_json);
+    return true;
+}
 
 static void run(struct session *s, struct propose_request request, size_t steps)
 {
@@ -74,12 +86,19 @@ static void run(struct session *s, struct propose_request request, size_t steps)
                                  .key_variable = "KOPE_TEST_NO_KEY",
                                  .max_output_tokens = 1000,
                                  .retries = -1};
-    const struct proposer_opts opts = {.spec = {.kind = "llm"}, .task = &task, .llm = &llm};
+    const struct propose_models models = {.small = llm, .large = llm};
+    const struct proposer_opts opts = {.spec = {.kind = "llm"}, .task = &task, .models = &models};
     if (!proposer_open(&opts, &s->proposer, &s->err))
         fail_msg("%s", s->err.message);
     assert_string_equal(proposer_kind(s->proposer), "llm");
     request.parent = &parent;
-    request.context = "## Task: total";
+    static const struct propose_prompt prompt = {.system = "Answer well.",
+                                                 .facts = "a machine\n",
+                                                 .task = "## Task: total",
+                                                 .now = "Go on."};
+    request.prompt = &prompt;
+    request.record = &s->record;
+    s->record = (struct propose_record){.keep = keep, .context = s};
     s->ok = proposer_next(s->proposer, &request, &s->arena, &s->exhausted, &s->proposal, &s->err);
     assert_false(s->exhausted);
 }
@@ -115,20 +134,17 @@ static void proposer_next__good_reply__candidate(void **state)
     struct session s = {0};
     (void)state;
     s.steps[0] = say(&s.arena, GOOD, "stop", 100, 50);
-    run(&s, (struct propose_request){.token_budget = 100000}, 1);
+    run(&s, (struct propose_request){.budget = &(struct llm_budget){100000, -1.0}}, 1);
     assert_is_good(&s);
     assert_int_equal(s.proposal.tokens_in, 100);
     assert_int_equal(s.proposal.tokens_out, 50);
-    assert_non_null(strstr(s.peer.requests[0], "\"content\":\"## Task: total\""));
-    assert_non_null(strstr(s.peer.requests[0], "Answer with two fenced blocks"));
+    assert_non_null(strstr(s.peer.requests[0], "a machine\\n## Task: totalGo on."));
+    assert_non_null(strstr(s.peer.requests[0], "\"json_schema\""));
     struct err err;
     const struct json *exchange = NULL;
-    assert_true(json_parse(s.proposal.exchange_json, strlen(s.proposal.exchange_json), "exchange",
-                           &s.arena, &exchange, &err));
-    const struct json *turns = json_get(exchange, "turns");
-    assert_int_equal(turns->count, 1);
-    assert_string_equal(json_string(json_get(json_get(json_at(turns, 0), "reply"), "content"), ""),
-                        GOOD);
+    assert_int_equal(s.kept_count, 1);
+    assert_true(json_parse(s.kept[0], strlen(s.kept[0]), "exchange", &s.arena, &exchange, &err));
+    assert_string_equal(json_string(json_get(json_get(exchange, "reply"), "content"), ""), GOOD);
     end(&s);
 }
 
@@ -145,7 +161,7 @@ static void proposer_next__malformed_once__repaired(void **state)
     assert_int_equal(requests(&s), 2);
     assert_non_null(strstr(s.peer.requests[1], "Sorry, here is the idea only."));
     assert_non_null(strstr(s.peer.requests[1], "there is no ```json block"));
-    assert_non_null(strstr(s.proposal.exchange_json, "}},{\"request\""));
+    assert_int_equal(s.kept_count, 2);
     end(&s);
 }
 
@@ -212,7 +228,7 @@ static void proposer_next__budget_too_small__error_before_the_call(void **state)
     struct session s = {0};
     (void)state;
     s.steps[0] = say(&s.arena, GOOD, "stop", 100, 50);
-    run(&s, (struct propose_request){.token_budget = 1100}, 1);
+    run(&s, (struct propose_request){.budget = &(struct llm_budget){1020, -1.0}}, 1);
     assert_false(s.ok);
     assert_int_equal(s.err.kind, ERR_BUDGET);
     assert_int_equal(requests(&s), 0);
@@ -224,7 +240,7 @@ static void proposer_next__no_budget_for_a_repair__failure(void **state)
     struct session s = {0};
     (void)state;
     s.steps[0] = say(&s.arena, "no", "stop", 2000, 50);
-    run(&s, (struct propose_request){.token_budget = 3000}, 1);
+    run(&s, (struct propose_request){.budget = &(struct llm_budget){3000, -1.0}}, 1);
     assert_true(s.ok);
     assert_non_null(strstr(s.proposal.failure, "no repair: asking model 'm' may take"));
     assert_int_equal(s.proposal.tokens_in, 2000);
@@ -273,7 +289,7 @@ static void reply_parse__malformed__says_what_is_wrong(void **state)
         {WITH("{\"intent\":7}"), "\"intent\" is not a string"},
         {WITH("{\"intent\":\"\"}"), "\"intent\" is not a string"},
         {WITH("{\"intent\":\"a\"}"), "no \"hypothesis\""},
-        {WITH("{" KEYS "}"), "predicted_speedup"},
+        {WITH("{" KEYS "}"), "predicted_log_speedup"},
         {WITH("{" KEYS ",\"predicted_speedup\":\"2\"}"), "predicted_speedup"},
         {WITH("{" KEYS ",\"predicted_speedup\":0}"), "predicted_speedup"},
         {WITH("{" KEYS ",\"predicted_speedup\":-1}"), "predicted_speedup"},

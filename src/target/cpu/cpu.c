@@ -39,15 +39,15 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static const char *layers_in_words(long missing, struct arena *arena)
+static const char *layers_in_words(uint32_t missing, struct arena *arena)
 {
     static const struct {
-        long bit;
+        uint32_t bit;
         const char *name;
     } layers[] = {
-        {RUNNER_LAYER_LANDLOCK, "landlock"},
-        {RUNNER_LAYER_NAMESPACES, "namespaces"},
-        {RUNNER_LAYER_TSC, "hidden clock"},
+        {RUNNER_LAYER_LANDLOCK, "landlock"},     {RUNNER_LAYER_NAMESPACES, "namespaces"},
+        {RUNNER_LAYER_TSC, "hidden clock"},      {RUNNER_LAYER_VDSO, "hidden vdso clock"},
+        {RUNNER_LAYER_HIDDEN, "hidden process"},
     };
     const char *text = "";
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
@@ -55,6 +55,15 @@ static const char *layers_in_words(long missing, struct arena *arena)
             text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", layers[i].name);
     }
     return text;
+}
+
+void cpu_note_missing_layers(struct target *target, uint32_t missing)
+{
+    struct cpu_state *state = cpu_state_of(target);
+    if (state->missing_layers && (missing & ~state->missing) == 0)
+        return;
+    state->missing |= missing;
+    state->missing_layers = layers_in_words(state->missing, &target->arena);
 }
 
 /* Lines "symbol NAME" and one "missing BITS", as 'kope-runner --describe' prints them. */
@@ -83,7 +92,7 @@ static bool read_description(struct target *target, char *text, struct err *err)
     if (missing >= NO_FILTERS)
         return err_set(err, ERR_UNSUPPORTED, "this kernel has no seccomp filters");
     qsort(state->symbols, state->symbol_count, sizeof *state->symbols, by_name);
-    state->missing_layers = layers_in_words((long)missing, &target->arena);
+    cpu_note_missing_layers(target, (uint32_t)missing);
     return true;
 }
 

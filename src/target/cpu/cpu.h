@@ -27,7 +27,8 @@ struct cpu_state {
     const char *runner; /* path of kope-runner */
     const char **symbols;
     size_t symbol_count;        /* sorted: what an image may use */
-    const char *missing_layers; /* in words, "" where complete */
+    uint32_t missing;           /* bits of enum runner_layer that any child lacked so far */
+    const char *missing_layers; /* the same in words, "" where complete */
     const char *program; /* tells this program from another version: rules, fixed flags, stub and
                             link are its own */
     const char *linker;
@@ -37,6 +38,9 @@ struct cpu_state {
     struct build_cache *stubs; /* objects of the calling stub: `image` */
     char start_evidence[1024];
 };
+
+/* cpu.c: what a child said, before its candidate could run, that its box lacks. */
+void cpu_note_missing_layers(struct target *target, uint32_t missing);
 
 static inline struct cpu_state *cpu_state_of(const struct target *target)
 {

@@ -159,6 +159,19 @@ static void say_signal(struct cpu_session *s, int number, const struct fault *fa
         (void)snprintf(out, room, "signal %d", number);
 }
 
+/* What the filter kills at once leaves no note. */
+static void say_system_call(struct cpu_session *s, const struct fault *fault, bool noted)
+{
+    if (noted)
+        (void)snprintf(s->evidence, sizeof s->evidence,
+                       "it made system call %" PRIu64 " (%s), which the box does not allow",
+                       fault->address, call_name(fault->address));
+    else
+        (void)snprintf(s->evidence, sizeof s->evidence,
+                       "it made a system call of another machine (i386, x32), which the box does "
+                       "not allow");
+}
+
 void evidence_of_death(struct cpu_session *s, int wait_status, struct session_report *report)
 {
     const struct fault fault = read_fault(s);
@@ -170,9 +183,7 @@ void evidence_of_death(struct cpu_session *s, int wait_status, struct session_re
     if (number == SIGSYS) {
         report->status = SESSION_REJECTED;
         report->mechanism = "seccomp";
-        (void)snprintf(s->evidence, sizeof s->evidence,
-                       "it made system call %" PRIu64 " (%s), which the box does not allow",
-                       fault.address, call_name(fault.address));
+        say_system_call(s, &fault, noted);
     } else if ((number == SIGSEGV || number == SIGILL) && noted && reads_clock(&fault)) {
         report->status = SESSION_REJECTED;
         report->mechanism = "M12-clock";

@@ -534,6 +534,7 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
     s->before_bell_ctx = opts->before_bell_ctx;
     bool done = launch(s, opts, err) && wait_for_box(s, report, err);
     if (done && report->status == SESSION_OK) {
+        cpu_note_missing_layers(s->base.target, s->control->missing_layers);
         for (size_t i = 0; i < s->buffer_count; i++)
             s->buffers[i].child_address = s->control->buffer_address[i];
         done = calibrate(s, report, err);
