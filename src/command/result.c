@@ -105,6 +105,11 @@ static void write_text(const struct optimize_result *r, const char *path, struct
             out, "  most candidates could not be measured: the host was too busy; stop other work "
                  "and run it again\n");
     write_models(r, out);
+    if (r->is_replay)
+        (void)buf_printf(out,
+                         "  a replay: %lld prompts and %lld decisions are those of the record; "
+                         "nothing was measured or written\n",
+                         (long long)r->replayed_prompts, (long long)r->replayed_decisions);
     if (path)
         (void)buf_printf(out, "  source: %s\n", path);
     (void)buf_printf(out, "  more: kope report %.12s --html report.html\n", r->run_id);
@@ -149,6 +154,7 @@ void command_write_result(const struct optimize_result *r, const char *path, str
     else
         json_write_null(&w);
     json_end_object(&w);
+    json_put_bool(&w, "is_replay", r->is_replay);
     json_put_int(&w, "tokens", r->tokens);
     json_key(&w, "cost_usd");
     if (r->is_cost_known)

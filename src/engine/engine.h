@@ -31,6 +31,8 @@ struct memory {
     struct journal *journal;
     struct graph *graph;
     struct journal_recovery recovery;
+    struct replay *replay; /* a replay: nothing is written, see engine/replay.h; else NULL */
+    const char *last_text; /* of a replay: what was put last */
 };
 /* `dir` NULL: $KOPE_MEMORY, else $XDG_DATA_HOME/kope, else ~/.local/share/kope. Catches the graph
  * up with the journal. */

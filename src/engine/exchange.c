@@ -3,6 +3,7 @@
  * again by a resume where a process ended between an answer and its decisions.
  */
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 #include "base/str.h"
 #include "json/json.h"
@@ -94,6 +95,8 @@ static bool recall(void *context, const char *role, const char *prompt, struct a
     struct run *run = context;
     struct exchanges *x = &run->exchanges;
     *out = NULL;
+    if (run->replay)
+        return replay_recall(run, role, prompt, arena, out, err);
     if (!is_proposal(role))
         return recall_help(run, role, prompt, arena, out, err);
     if (x->recorded_next == x->recorded_count)

@@ -1,4 +1,5 @@
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 #include "base/str.h"
 #include "os/os.h"
@@ -16,6 +17,8 @@ const char *run_limit_reached(const struct run *run)
 {
     if (os_interrupted())
         return "interrupted";
+    if (run->replay)
+        return run->queue.count == 0 ? replay_end_reason(run->replay) : NULL;
     if (run->evaluations >= run->opts.budget)
         return "budget";
     if (run->opts.time_limit_ns && elapsed_ns(run) >= run->opts.time_limit_ns)
@@ -40,6 +43,13 @@ static int best_standing(const struct run *run)
     return best;
 }
 
+static bool confirm(struct run *run, int node, bool *found, struct verdict *out, struct err *err)
+{
+    if (run->replay)
+        return replay_verdict(run, run->nodes[node].decision_id, true, run->arena, found, out, err);
+    return gate_confirm(run->gate, &run->nodes[node].candidate, run->arena, out, err);
+}
+
 /* Winners are judged again on a clean build, a new seed and the held-out shapes; one that does not
  * hold gives way to the next best. */
 static bool confirm_best(struct run *run, struct optimize_result *out, struct err *err)
@@ -50,8 +60,11 @@ static bool confirm_best(struct run *run, struct optimize_result *out, struct er
         if (run->best == 0)
             return true;
         run_stage(run, "confirming the best on a clean build, a new seed and held-out shapes");
-        if (!gate_confirm(run->gate, &run->nodes[run->best].candidate, run->arena, &verdict, err))
+        bool found = true;
+        if (!confirm(run, run->best, &found, &verdict, err))
             return err_within(err, "confirming decision %.12s", run->nodes[run->best].decision_id);
+        if (!found) /* the record ends before */
+            return true;
         if (!step_record_outcome(run, run->nodes[run->best].decision_id, true, &verdict, err))
             return false;
         run_notify(run, PROGRESS_CONFIRMED,
@@ -120,6 +133,9 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     memcpy(out->by_verdict, run->by_verdict, sizeof out->by_verdict);
     out->started_from_memory = run->started_from_memory;
     out->start_text = run->start_text;
+    out->is_replay = run->replay != NULL;
+    if (run->replay)
+        replay_count(run->replay, &out->replayed_prompts, &out->replayed_decisions);
     out->tokens = run->spent.tokens;
     out->is_cost_known = run->spent.is_cost_known;
     out->cost_usd = run->spent.cost_usd;

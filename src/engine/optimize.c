@@ -1,4 +1,5 @@
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 #include "os/os.h"
 
@@ -6,6 +7,11 @@ bool run_record_begin(struct run *run, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
     struct hash_id id;
+    if (run->replay) {
+        run->run_id = arena_strdup(run->arena, replay_run_id(run->replay));
+        run_notify(run, PROGRESS_STARTED, NULL);
+        return true;
+    }
     event_write_run(&(struct run_event){.task_id = run->task->id.text,
                                         .target_id = run->features->id.text,
                                         .task_dir = run->task->dir,

@@ -1,4 +1,5 @@
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -98,6 +99,8 @@ static void set_moves_env(struct run *run)
 bool run_record_subject(struct run *run, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
+    if (run->replay)
+        return true;
     const struct task *task = run->task;
     const char *reference = NULL;
     if (!memory_put_text(&run->memory, task->reference, run->arena, &reference, err))
@@ -192,7 +195,8 @@ bool run_open_for_context(struct run *run, struct err *err)
 {
     const struct optimize_opts *opts = &run->opts;
     if (!task_load(opts->task_path, run->arena, &run->task, err) ||
-        !memory_open(opts->memory_dir, true, run->arena, &run->memory, err))
+        !(run->memory.journal ||
+          memory_open(opts->memory_dir, true, run->arena, &run->memory, err)))
         return false;
     const char *targets = os_path_join(run->arena, run->memory.dir, "targets");
     if (!target_open(opts->target ? opts->target : "cpu", targets, &run->target, err))
@@ -205,10 +209,33 @@ bool run_open_for_context(struct run *run, struct err *err)
     return moves_catalogue(&run->moves, run->arena, &run->catalogue, &run->catalogue_count);
 }
 
+/* A replay takes its options and its memory from the record. */
+static bool open_record(struct run *run, struct err *err)
+{
+    struct proposer_spec spec;
+    if (run->is_driven)
+        return true;
+    return proposer_spec_parse(run->opts.proposer, run->arena, &spec, err) &&
+           (!str_equal(spec.kind, "replay") || replay_open(run, spec.argument, err));
+}
+
+static bool open_gate(struct run *run, struct err *err)
+{
+    if (run->replay)
+        return replay_check_subject(run, err);
+    run_stage(run, "building baseline and oracle, trying the null kernels");
+    const struct gate_opts gate_opts = {.confirm_budget_ns = CONFIRM_BUDGET_NS};
+    if (!gate_open(run->target, run->task, &gate_opts, &run->gate, err))
+        return err_within(err, "task '%s'", run->task->name);
+    return preload_records(run, err);
+}
+
 bool run_open(struct run *run, struct err *err)
 {
     struct optimize_opts *opts = &run->opts;
     run->started_ns = os_now_ns();
+    if (!open_record(run, err))
+        return false;
     run->start_text = "";
     run->start_decision = "";
     run->finding = "";
@@ -223,13 +250,7 @@ bool run_open(struct run *run, struct err *err)
         opts->seed = os_random_u64() >> 1;
     if (!run_open_for_context(run, err))
         return false;
-    if (!open_proposer(run, err))
-        return false;
-    run_stage(run, "building baseline and oracle, trying the null kernels");
-    const struct gate_opts gate_opts = {.confirm_budget_ns = CONFIRM_BUDGET_NS};
-    if (!gate_open(run->target, run->task, &gate_opts, &run->gate, err))
-        return err_within(err, "task '%s'", run->task->name);
-    return open_search(run, err) && preload_records(run, err);
+    return open_proposer(run, err) && open_search(run, err) && open_gate(run, err);
 }
 
 void run_close(struct run *run)
@@ -239,6 +260,8 @@ void run_close(struct run *run)
     proposer_close(&run->proposer);
     target_close(&run->target);
     memory_close(&run->memory);
+    replay_close(run->replay);
+    run->replay = NULL;
     free(run->nodes);
     free(run->tried);
     free(run->queue.items);

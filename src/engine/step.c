@@ -1,4 +1,5 @@
 #include "engine/internal.h"
+#include "engine/replay.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -217,6 +218,17 @@ bool step_record_outcome(struct run *run, const char *decision_id, bool is_confi
     return memory_append(&run->memory, EVENT_OUTCOME, &body, NULL, err);
 }
 
+static bool judge(struct run *run, const char *decision_id, const struct candidate *candidate,
+                  double race, struct arena *arena, struct verdict *out, struct err *err)
+{
+    bool found = false;
+    if (!run->replay)
+        return gate_judge(run->gate, candidate, race, arena, out, err);
+    if (!replay_verdict(run, decision_id, false, arena, &found, out, err))
+        return false;
+    return found || err_set(err, ERR_INTERRUPTED, "the record ends before it was judged");
+}
+
 bool step_judge_decision(struct run *run, int parent, const char *decision_id,
                          const struct decision_event *decision, const struct candidate *candidate,
                          struct err *err)
@@ -224,7 +236,7 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     CLEANUP(arena_free) struct arena step = {0};
     struct verdict verdict;
     const double race = run->best > 0 ? run->nodes[run->best].low : -(double)INFINITY;
-    if (!gate_judge(run->gate, candidate, race, &step, &verdict, err))
+    if (!judge(run, decision_id, candidate, race, &step, &verdict, err))
         return err_within(err, "judging decision %.12s", decision_id);
     if (!step_record_outcome(run, decision_id, false, &verdict, err))
         return false;
