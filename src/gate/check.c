@@ -1,4 +1,5 @@
-/* Is a candidate right: every probe of a case, in one fresh child (M5, M6, M9, M10, M11, M15). */
+/* Is a candidate right: the planned probes of a case, in one fresh child (M5, M6, M9, M10, M11,
+ * M15). */
 #include "gate/internal.h"
 
 #include "os/os.h"
@@ -6,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_AHEAD = 8, AHEAD_IMAGE_BYTES = 1024 * 1024 };
+
 struct check {
     struct judgement *j;
     size_t case_index;
     const struct task_case *problem;
-    struct rig rig;
+    struct rig *rig; /* the case's */
     int64_t limit_ns;
     bool is_lost; /* the child is dead, and the host may be the cause: to be done again */
 };
@@ -26,7 +29,7 @@ static void spend(int64_t *stage_ns, int64_t *since)
 static bool report_guard(const struct check *check, size_t arg, int64_t distance,
                          const struct probe *probe, enum placement placement)
 {
-    const size_t element = dtype_bytes(check->rig.dtypes[arg]);
+    const size_t element = dtype_bytes(check->rig->dtypes[arg]);
     const bool before = distance < 0;
     const uint64_t bytes = before ? (uint64_t)-distance : (uint64_t)distance;
     return decide(
@@ -44,10 +47,10 @@ static size_t count_unwritten(const struct check *check, const struct session_ca
 {
     const struct gate *gate = check->j->gate;
     const enum poison kind = data_poison_kind(gate->task, arg, probe->distribution);
-    const size_t element = dtype_bytes(check->rig.dtypes[arg]);
-    const char *at = rig_arg(&check->rig, call, arg);
+    const size_t element = dtype_bytes(check->rig->dtypes[arg]);
+    const char *at = rig_arg(check->rig, call, arg);
     size_t unwritten = 0, where;
-    for (size_t i = 0; i < check->rig.elements[arg]; i++)
+    for (size_t i = 0; i < check->rig->elements[arg]; i++)
         unwritten += data_poison_intact(gate->data, kind, place, call->offsets[arg] + i * element,
                                         at + i * element, element, &where);
     return unwritten;
@@ -67,7 +70,7 @@ static bool report_wrong(const struct check *check, const struct session_call *c
         return decide(j, VERDICT_WRONG, "M5-poison",
                       "case %s: %zu of %zu elements of '%s' were not written, so %s is not "
                       "%.9g (values: %s; %s)",
-                      check->problem->name, unwritten, check->rig.elements[arg],
+                      check->problem->name, unwritten, check->rig->elements[arg],
                       task->args[arg].name, name, wrong->want, values, placement_name(placement));
     if (wrong->fault != COMPARISON_PRECISION)
         return decide(j, VERDICT_WRONG, wrong->fault == COMPARISON_CLASS ? "M9-class" : "M9-value",
@@ -89,7 +92,7 @@ static bool compare_outputs(const struct check *check, const struct session_call
         const struct yardstick *y = &probe->outputs[arg];
         if (y->count == 0)
             continue;
-        const struct comparison found = compare_output(y, rig_arg(&check->rig, call, arg));
+        const struct comparison found = compare_output(y, rig_arg(check->rig, call, arg));
         if (found.fault != COMPARISON_OK) {
             probe->failures++;
             return report_wrong(check, call, arg, probe, placement, places[arg], &found);
@@ -110,7 +113,7 @@ static void spoil_lucky_poison(const struct check *check, const struct session_c
         if (y->count == 0 || y->count > FEW || dtype_is_float(y->dtype) || probe->inputs[arg])
             continue;
         const size_t element = dtype_bytes(y->dtype);
-        char *at = rig_arg(&check->rig, call, arg);
+        char *at = rig_arg(check->rig, call, arg);
         for (size_t i = 0; i < y->count; i++)
             if (memcmp(at + i * element, (const char *)y->base + i * element, element) == 0)
                 at[i * element] ^= 0x55;
@@ -127,11 +130,11 @@ static bool run_probe(struct check *check, struct probe *probe, enum placement p
     struct session_report report = {0};
     struct gate_timings *timings = &j->out->timings;
     int64_t since = os_now_ns();
-    const struct session_call call = rig_place(gate, &check->rig, placement);
-    rig_load(gate, &check->rig, &call, probe->inputs, probe->distribution, places);
+    const struct session_call call = rig_place(gate, check->rig, placement);
+    rig_load(gate, check->rig, &call, probe->inputs, probe->distribution, places);
     spoil_lucky_poison(check, &call, probe);
     spend(&timings->load_ns, &since);
-    if (!session_run(check->rig.session, &call, 1, false, check->limit_ns, &report, err))
+    if (!session_run(check->rig->session, &call, 1, false, check->limit_ns, &report, err))
         return false;
     spend(&timings->ring_ns, &since);
     timings->ring_ns -= report.elapsed_ns;
@@ -151,7 +154,7 @@ static bool run_probe(struct check *check, struct probe *probe, enum placement p
     if (report.elapsed_ns > 0 && (*fastest == 0 || report.elapsed_ns < *fastest))
         *fastest = report.elapsed_ns;
     const bool intact =
-        rig_guards_intact(gate, &check->rig, &call, probe->distribution, places, &arg, &distance);
+        rig_guards_intact(gate, check->rig, &call, probe->distribution, places, &arg, &distance);
     spend(&timings->guard_ns, &since);
     if (!intact)
         return report_guard(check, arg, distance, probe, placement);
@@ -187,38 +190,76 @@ static bool is_over(const struct check *check)
     return check->j->is_decided || check->is_lost;
 }
 
+static bool is_planned(const struct case_plan *plan, size_t probe)
+{
+    return plan->probes >> probe & 1;
+}
+
 /* The changed copy follows its original at the same addresses: what caches by pointer, by shape or
  * by a few elements is caught. */
-static bool run_all(struct check *check, struct probe *probes, size_t count, struct err *err)
+static bool run_all(struct check *check, struct probe *probes, size_t count,
+                    const struct case_plan *plan, struct err *err)
 {
     struct gate *gate = check->j->gate;
-    size_t order[MAX_PROBES];
+    size_t order[MAX_PROBES], done = 0, first = 0;
     order_probes(gate, probes, count, order);
     for (size_t i = 0; i < count && !is_over(check); i++) {
         struct probe *probe = &probes[order[i]];
-        const enum placement placement =
-            i < PLACEMENT_COUNT ? (enum placement)i : any_placement(gate);
-        if (probe->distribution == DISTRIBUTION_CHANGED)
+        if (probe->distribution == DISTRIBUTION_CHANGED || !is_planned(plan, order[i]))
             continue;
+        const enum placement placement =
+            done < PLACEMENT_COUNT ? (enum placement)((done + plan->turn) % PLACEMENT_COUNT)
+                                   : any_placement(gate);
+        if (done++ == 0)
+            first = order[i];
         if (!run_probe(check, probe, placement, err))
             return false;
         const bool has_changed = probe->distribution == DISTRIBUTION_DECLARED && count > 1 &&
-                                 probes[1].distribution == DISTRIBUTION_CHANGED;
+                                 probes[1].distribution == DISTRIBUTION_CHANGED &&
+                                 is_planned(plan, 1);
         if (has_changed && !is_over(check) && !run_probe(check, &probes[1], placement, err))
             return false;
     }
-    if (is_over(check) || count == 0)
+    if (is_over(check) || done == 0 || !plan->repeats)
         return true;
     /* The first call again, elsewhere, in the steady state. */
-    return run_probe(check, &probes[order[0]], any_placement(gate), err);
+    return run_probe(check, &probes[first], any_placement(gate), err);
+}
+
+bool check_prepare(struct gate *gate, struct err *err)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < gate->task->case_count && count < MOST_AHEAD; i++) {
+        struct rig *rig = &gate->cases[i].checking;
+        if (gate->task->cases[i].held_out)
+            continue;
+        count++;
+        if (!rig->session &&
+            !rig_prepare(gate, rig, i, gate->task->dtype, AHEAD_IMAGE_BYTES, NULL, err))
+            return false;
+    }
+    return true;
+}
+
+/* A child with the candidate in it: the one that waits for it, if there is one. */
+static bool start_child(const struct check *check, struct session_report *report, struct err *err)
+{
+    const struct judgement *j = check->j;
+    if (check->rig->session && j->image.length <= AHEAD_IMAGE_BYTES)
+        return rig_give_image(check->rig, j->image, report, err);
+    rig_stop(check->rig);
+    return rig_start(j->gate, check->rig, check->case_index, j->image, j->gate->task->dtype, NULL,
+                     report, err);
 }
 
 bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,
-                struct err *err)
+                const struct case_plan *plan, struct err *err)
 {
     struct gate *gate = j->gate;
-    struct check check = {
-        .j = j, .case_index = case_index, .problem = &gate->task->cases[case_index]};
+    struct check check = {.j = j,
+                          .case_index = case_index,
+                          .problem = &gate->task->cases[case_index],
+                          .rig = &gate->cases[case_index].checking};
     struct session_report report;
     const int64_t baseline_ns = gate->cases[case_index].baseline_ns;
     check.limit_ns = gate->opts.call_limit_ns;
@@ -227,14 +268,15 @@ bool check_case(struct judgement *j, size_t case_index, struct probe *probes, si
     do {
         int64_t since = os_now_ns();
         check.is_lost = false;
-        if (!rig_start(gate, &check.rig, case_index, j->image, gate->task->dtype, NULL, &report,
-                       err))
+        if (!start_child(&check, &report, err))
             return false;
         spend(&j->out->timings.start_ns, &since);
         if (report.status != SESSION_OK)
             return decide_session(j, &report, "while it was loaded");
-        const bool ok = run_all(&check, probes, count, err);
-        rig_stop(&check.rig);
+        const bool ok = run_all(&check, probes, count, plan, err);
+        since = os_now_ns();
+        rig_stop(check.rig);
+        spend(&j->out->timings.start_ns, &since);
         if (!ok)
             return false;
     } while (check.is_lost);

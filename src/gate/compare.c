@@ -1,5 +1,7 @@
 #include "gate/compare.h"
 
+#include "gate/quick.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -198,6 +200,52 @@ static void weigh(struct comparison *out, double value, double allowed, const ch
     }
 }
 
+/* Beyond the factor: bounds of a quick look are lower by more than a bin is wide. */
+static const double quick_margin = 1.25;
+
+/* One chunk in so many in full: where the quantiles lie, for the error that is reported. */
+static void add_sample(const struct yardstick *y, const void *got, struct error_profile *profile)
+{
+    enum { ONE_IN = 64 };
+    const char *bytes = got;
+    for (size_t first = 0; first + CHUNK <= y->count; first += (size_t)ONE_IN * CHUNK)
+        error_profile_add(profile, y->dtype, y->accumulate, bytes + first * dtype_bytes(y->dtype),
+                          y->want + first, y->unit + first, CHUNK);
+}
+
+/* Does the output pass so clearly that it need not be measured in full? */
+static bool passes_quickly(const struct yardstick *y, const void *got, struct comparison *out)
+{
+    const double factor = precision_class_factor(y->precision) / quick_margin;
+    double allowed[sizeof criteria / sizeof *criteria], bounds[QUICK_BOUNDS];
+    const struct quick_array array = {y->base, y->delta, y->inverse, y->count};
+    struct quick_result seen;
+    struct error_profile sample = {0};
+    if (!y->delta || y->count < QUICK_FEWEST)
+        return false;
+    for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++)
+        allowed[i] = criteria[i].slack *
+                     fmax(error_profile_quantile(&y->own, criteria[i].quantile), criteria[i].floor);
+    for (size_t b = 0; b < QUICK_BOUNDS; b++)
+        bounds[b] = factor * allowed[b];
+    if (!quick_look(&array, got, y->unit_rms, bounds, &seen))
+        return false;
+    const double rms = fmax(error_profile_rms(&y->own), y->unit_rms / 2);
+    *out = (struct comparison){.criterion = "rms"};
+    weigh(out, sqrt(seen.mean_square), rms, "rms");
+    weigh(out, seen.largest, allowed[QUICK_BOUNDS], criteria[QUICK_BOUNDS].name);
+    bool passes = out->error <= factor;
+    for (size_t b = 0; passes && b < QUICK_BOUNDS; b++)
+        passes = (double)seen.beyond[b] <= (1 - criteria[b].quantile) * (double)seen.counted;
+    if (!passes)
+        return false;
+    add_sample(y, got, &sample);
+    for (size_t b = 0; b < QUICK_BOUNDS; b++)
+        weigh(out, error_profile_quantile(&sample, criteria[b].quantile), allowed[b],
+              criteria[b].name);
+    return true;
+}
+
 struct comparison compare_output(const struct yardstick *y, const void *got)
 {
     if (!y->want || y->precision == PRECISION_EXACT || !dtype_is_float(y->dtype))
@@ -205,6 +253,9 @@ struct comparison compare_output(const struct yardstick *y, const void *got)
 
     struct comparison out = {.criterion = "rms"};
     struct error_profile profile = {0};
+    if (passes_quickly(y, got, &out))
+        return out;
+    out = (struct comparison){.criterion = "rms"};
     if (!measure(y, got, &profile, &out))
         return out;
     if (profile.count == 0)

@@ -59,11 +59,12 @@ struct yardstick {
     size_t count;
     enum dtype accumulate; /* what the arithmetic is in: no coarser than `dtype` */
     enum precision_class precision;
-    const void *base;         /* `count` elements of `dtype` */
-    const double *want;       /* NULL: exact comparison with `base` */
-    const double *unit;       /* NULL with `want` */
-    double unit_rms;          /* over the elements that count */
-    struct error_profile own; /* of the baseline */
+    const void *base;             /* `count` elements of `dtype` */
+    const double *want;           /* NULL: exact comparison with `base` */
+    const double *unit;           /* NULL with `want` */
+    const float *delta, *inverse; /* for a quick look (quick.h); NULL: there is none */
+    double unit_rms;              /* over the elements that count */
+    struct error_profile own;     /* of the baseline */
 };
 
 enum comparison_fault {

@@ -98,11 +98,15 @@ static bool time_baseline(struct gate *gate, struct rig *rig, const struct probe
 static bool measure_baseline(struct gate *gate, size_t case_index, const struct probe *declared,
                              struct err *err)
 {
+    size_t rooms[TASK_MAX_ARGS];
+    for (size_t arg = 0; arg < gate->task->arg_count; arg++)
+        rooms[arg] =
+            task_arg_bytes(gate->task, arg, &gate->task->cases[case_index]) + ROOM_MARGIN_BYTES;
     bool lost = true;
     for (int attempt = 0; lost && attempt < 1 + MOST_DOUBTS; attempt++) {
         struct rig rig;
         struct session_report report;
-        if (!rig_start(gate, &rig, case_index, gate->baseline, gate->task->dtype, NULL, &report,
+        if (!rig_start(gate, &rig, case_index, gate->baseline, gate->task->dtype, rooms, &report,
                        err))
             return false;
         if (report.status != SESSION_OK)
@@ -181,6 +185,7 @@ void gate_close(struct gate **gate)
     for (size_t i = 0; i < g->task->case_count; i++) {
         probes_free(g->cases[i].probes, g->cases[i].probe_count);
         rig_stop(&g->cases[i].timing);
+        rig_stop(&g->cases[i].checking);
     }
     data_close(&g->data);
     records_free(g);
@@ -273,20 +278,35 @@ static size_t order_cases(const struct judgement *j, size_t *order)
     return count;
 }
 
+/* They take as long as a comparison, and are the same until the probe is drawn anew. */
+static void use_bounds(struct judgement *j, struct case_state *state)
+{
+    struct timed_bound *bounds = j->bounds[state->probes[0].case_index];
+    if (state->has_bounds) {
+        memcpy(bounds, state->bounds, sizeof state->bounds);
+        return;
+    }
+    timed_bounds(j, &state->probes[0]);
+    memcpy(state->bounds, bounds, sizeof state->bounds);
+    state->has_bounds = true;
+}
+
 /* A confirmation has probes of its own, of every distribution. */
-static bool check_one(struct judgement *j, size_t case_index, struct err *err)
+static bool check_one(struct judgement *j, size_t case_index, const struct case_plan *plan,
+                      struct err *err)
 {
     struct case_state *state = &j->gate->cases[case_index];
     if (!j->is_confirmation) {
-        timed_bounds(j, &state->probes[0]);
-        return check_case(j, case_index, state->probes, state->probe_count, err);
+        use_bounds(j, state);
+        return check_case(j, case_index, state->probes, state->probe_count, plan, err);
     }
     struct probe probes[MAX_PROBES] = {0};
     size_t count = 0;
     if (!probes_draw(j->gate, case_index, PROBES_ALL, probes, &count, err))
         return false;
     timed_bounds(j, &probes[0]);
-    const bool ok = check_case(j, case_index, probes, count, err);
+    const struct case_plan all = plan_all(j->gate, count);
+    const bool ok = check_case(j, case_index, probes, count, &all, err);
     probes_free(probes, count);
     return ok;
 }
@@ -294,11 +314,13 @@ static bool check_one(struct judgement *j, size_t case_index, struct err *err)
 static bool check_all(struct judgement *j, struct err *err)
 {
     size_t order[TASK_MAX_CASES];
+    struct case_plan plans[TASK_MAX_CASES];
     const size_t count = order_cases(j, order);
     const int64_t start = os_now_ns();
     bool ok = true;
+    plan_checks(j, order, count, plans);
     for (size_t i = 0; ok && i < count && !j->is_decided; i++)
-        ok = check_one(j, order[i], err);
+        ok = check_one(j, order[i], &plans[order[i]], err);
     j->out->timings.check_ns = os_now_ns() - start;
     return ok;
 }
@@ -409,6 +431,10 @@ static void conclude(struct judgement *j, bool raced)
 
 static bool run_stages(struct judgement *j, const struct candidate *candidate, struct err *err)
 {
+    const int64_t start = os_now_ns();
+    if (!check_prepare(j->gate, err))
+        return false;
+    j->out->timings.start_ns = os_now_ns() - start;
     if (!build(j, candidate, err))
         return false;
     if (j->is_decided)

@@ -62,12 +62,18 @@ struct rig {
 size_t rig_arg_bytes(const struct rig *rig, size_t arg);
 
 /* Starts the child; `real` is what `real` is in the image. `rooms` NULL: each argument with a
- * margin. `*report` says why there is no session where its status is not OK; false is for the host.
- */
+ * margin, for calls that are not timed. `*report` says why there is no session where its status is
+ * not OK; false is for the host. */
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                enum dtype real, const size_t *rooms, struct session_report *report,
                struct err *err);
 void rig_stop(struct rig *rig);
+/* The same in two steps: a child that waits in its box for an image of at most `image_room` bytes;
+ * and the image. */
+bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
+                 size_t image_room, const size_t *rooms, struct err *err);
+bool rig_give_image(struct rig *rig, struct image image, struct session_report *report,
+                    struct err *err);
 
 /* Where the arguments of a call lie. */
 enum placement { PLACE_HEAD, PLACE_TAIL, PLACE_SKEWED, PLACEMENT_COUNT };
@@ -101,13 +107,24 @@ struct probe {
     bool is_usable; /* false: the baseline is not finite there, so the input is not a valid one */
 };
 
+/* How far a timed output may be from the baseline's on the same input. */
+struct timed_bound {
+    bool is_exact;
+    double
+        relative; /* of the element, where the baseline is good in every element; else INFINITY */
+    double absolute; /* where it is not */
+};
+
 /* A case as the gate keeps it. */
 struct case_state {
     struct probe probes[MAX_PROBES];
     size_t probe_count;
+    struct timed_bound bounds[TASK_MAX_ARGS]; /* by the first probe */
+    bool has_bounds;
     int64_t baseline_ns;
     struct rig timing;   /* a warm child of the baseline; its session is NULL where there is none */
     int64_t timing_uses; /* since it was started */
+    struct rig checking; /* the child of a check; before it, one that waits for its image */
 };
 
 enum probe_scope {
@@ -162,14 +179,6 @@ struct timing_plan {
     double half_width;
 };
 
-/* How far a timed output may be from the baseline's on the same input. */
-struct timed_bound {
-    bool is_exact;
-    double
-        relative; /* of the element, where the baseline is good in every element; else INFINITY */
-    double absolute; /* where it is not */
-};
-
 struct judgement {
     struct gate *gate;
     struct arena *arena;
@@ -199,11 +208,30 @@ bool session_is_doubtful(const struct session_report *report);
 char *element_name(const struct task *task, const struct task_case *c, size_t arg, size_t index,
                    struct arena *arena);
 
+/* --- plan.c ---------------------------------------------------------------------------------- */
+
+/* What a judgement runs of a case. */
+struct case_plan {
+    uint32_t probes; /* bit i: probe i of the case */
+    bool repeats;    /* the first one again at the end */
+    unsigned turn;   /* the placement that is first */
+};
+
+/* For the cases of `order`: all that they have, or as much as fits the time, by lot. */
+void plan_checks(struct judgement *j, const size_t *order, size_t count,
+                 struct case_plan plans[TASK_MAX_CASES]);
+
+/* Everything. */
+struct case_plan plan_all(const struct gate *gate, size_t probe_count);
+
 /* --- check.c -------------------------------------------------------------------------------- */
 
-/* Every probe of a case in one fresh session. */
+/* Children for the checks of the next candidate, which start while it is built. */
+bool check_prepare(struct gate *gate, struct err *err);
+
+/* The planned probes of a case in one fresh session. */
 bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,
-                struct err *err);
+                const struct case_plan *plan, struct err *err);
 
 /* --- timing.c ------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 #include "gate/internal.h"
 
+#include "gate/quick.h"
 #include "os/os.h"
 
 #include <math.h>
@@ -344,6 +345,21 @@ static bool run_trial(struct bench *bench, const struct probe *probe, unsigned r
     return !bench->gate->shadow.bytes || add_shadow_errors(bench, probe, run, trial, err);
 }
 
+/* Large outputs get what a quick look at them takes. */
+static void add_quick(struct yardstick *y)
+{
+    if (y->dtype != DTYPE_F32 || y->accumulate != DTYPE_F32 || y->count < QUICK_FEWEST)
+        return;
+    float *delta = get(y->count, sizeof *delta), *inverse = get(y->count, sizeof *inverse);
+    if (quick_prepare(y->base, y->want, y->unit, y->count, delta, inverse)) {
+        y->delta = delta;
+        y->inverse = inverse;
+        return;
+    }
+    free(delta);
+    free(inverse);
+}
+
 /* Units and the baseline's own errors of one output. */
 static void finish_yardstick(const struct bench *bench, struct probe *probe, size_t arg,
                              struct trial *trial)
@@ -364,6 +380,7 @@ static void finish_yardstick(const struct bench *bench, struct probe *probe, siz
     for (unsigned run = 0; run < bench->trials && !is_exact; run++)
         if (trial->has_errors[run])
             error_profile_add_errors(&y->own, trial->errors[run][arg], y->unit, y->count);
+    add_quick(y);
 }
 
 static bool measure_errors(struct bench *bench, struct probe *probe, struct err *err)
@@ -430,8 +447,11 @@ static void probe_free(struct probe *probe)
         union {
             const void *kept;
             void *owned;
-        } arrays[] = {
-            {probe->outputs[arg].base}, {probe->outputs[arg].want}, {probe->outputs[arg].unit}};
+        } arrays[] = {{probe->outputs[arg].base},
+                      {probe->outputs[arg].want},
+                      {probe->outputs[arg].unit},
+                      {probe->outputs[arg].delta},
+                      {probe->outputs[arg].inverse}};
         for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
             free(arrays[i].owned);
     }
@@ -494,18 +514,18 @@ static size_t probe_bytes(const struct task *task, size_t case_index)
     return bytes;
 }
 
-/* What no case goes without: each catches something that nothing else does. */
-static bool is_always(enum distribution distribution)
+/* What a case only goes without where it is large: each catches something that nothing else does.
+ */
+static bool is_telling(enum distribution distribution)
 {
-    return distribution == DISTRIBUTION_DECLARED || distribution == DISTRIBUTION_CHANGED ||
-           distribution == DISTRIBUTION_INTEGERS || distribution == DISTRIBUTION_SPECIAL;
+    return distribution == DISTRIBUTION_INTEGERS || distribution == DISTRIBUTION_SPECIAL;
 }
 
 static void shuffle_deck(struct gate *gate)
 {
     gate->deck_count = 0;
     for (unsigned d = 0; d < DISTRIBUTION_COUNT; d++) {
-        if (is_always((enum distribution)d) ||
+        if (d == DISTRIBUTION_DECLARED || d == DISTRIBUTION_CHANGED ||
             !distribution_applies((enum distribution)d, gate->task))
             continue;
         const size_t k = data_below(gate->data, gate->deck_count + 1);
@@ -515,27 +535,41 @@ static void shuffle_deck(struct gate *gate)
     }
 }
 
-/* The declared distribution and its changed copy first, then the others. Large cases get only some
+static bool is_among(const enum distribution *list, size_t count, enum distribution distribution)
+{
+    size_t i = 0;
+    while (i < count && list[i] != distribution)
+        i++;
+    return i < count;
+}
+
+/* The declared distribution and its changed copy first, then the others. Large cases keep only some
  * of these: the deck is dealt on from case to case, so that together they have all, and other ones
  * when they are drawn again. */
 static size_t choose(struct gate *gate, size_t case_index, enum probe_scope scope,
                      enum distribution *out)
 {
     size_t count = 0;
-    for (unsigned d = 0; d < DISTRIBUTION_COUNT; d++)
-        if (is_always((enum distribution)d) &&
-            (d == DISTRIBUTION_DECLARED || distribution_applies((enum distribution)d, gate->task)))
-            out[count++] = (enum distribution)d;
+    out[count++] = DISTRIBUTION_DECLARED;
     if (scope == PROBES_DECLARED)
-        return 1;
+        return count;
+    if (distribution_applies(DISTRIBUTION_CHANGED, gate->task))
+        out[count++] = DISTRIBUTION_CHANGED;
     if (gate->deck_count == 0)
         shuffle_deck(gate);
     const size_t fit = PROBE_BYTES / probe_bytes(gate->task, case_index);
     size_t others = scope == PROBES_ALL || fit > gate->deck_count ? gate->deck_count : fit;
     if (others < FEWEST_OTHERS)
         others = FEWEST_OTHERS < gate->deck_count ? FEWEST_OTHERS : gate->deck_count;
-    for (size_t i = 0; i < others; i++)
-        out[count++] = gate->deck[gate->deck_next++ % gate->deck_count];
+    const size_t all = count + others;
+    for (size_t i = 0; i < gate->deck_count && others > FEWEST_OTHERS; i++)
+        if (is_telling(gate->deck[i]))
+            out[count++] = gate->deck[i];
+    while (count < all) {
+        const enum distribution next = gate->deck[gate->deck_next++ % gate->deck_count];
+        if (!is_among(out, count, next))
+            out[count++] = next;
+    }
     return count;
 }
 
@@ -606,5 +640,6 @@ bool probes_refresh(struct gate *gate, struct err *err)
     probes_free(state->probes, state->probe_count);
     memcpy(state->probes, fresh, count * sizeof *fresh);
     state->probe_count = count;
+    state->has_bounds = false;
     return true;
 }

@@ -44,8 +44,8 @@ static void write_late(void *ctx)
     rig->late_count = 0;
 }
 
-bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
-               enum dtype real, const size_t *rooms, struct session_report *report, struct err *err)
+bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
+                 size_t image_room, const size_t *rooms, struct err *err)
 {
     const struct task *task = gate->task;
     *rig = (struct rig){.task = task, .problem = &task->cases[case_index]};
@@ -60,8 +60,7 @@ bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct ima
     size_t int_count, real_count;
     fill_scalars(rig, &int_count, &real_count);
     const struct session_opts opts = {
-        .image = image.bytes,
-        .image_bytes = image.length,
+        .image_bytes = image_room,
         .buffers = rig->buffers,
         .buffer_count = task->arg_count,
         .ints = rig->ints,
@@ -71,11 +70,24 @@ bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct ima
         .threads = task->threads,
         .memory_limit_bytes = gate->opts.memory_limit_bytes,
         .cpu = -1,
+        .is_untimed = rooms == NULL,
         .before_bell = write_late,
         .before_bell_ctx = rig,
     };
-    *report = (struct session_report){0};
-    return session_start(gate->target, &opts, &rig->session, report, err);
+    return session_prepare(gate->target, &opts, &rig->session, err);
+}
+
+bool rig_give_image(struct rig *rig, struct image image, struct session_report *report,
+                    struct err *err)
+{
+    return session_load(&rig->session, image.bytes, image.length, report, err);
+}
+
+bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
+               enum dtype real, const size_t *rooms, struct session_report *report, struct err *err)
+{
+    return rig_prepare(gate, rig, case_index, real, image.length, rooms, err) &&
+           rig_give_image(rig, image, report, err);
 }
 
 void rig_stop(struct rig *rig)

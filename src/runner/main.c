@@ -63,7 +63,7 @@ static void *map_buffer(struct runner_control *control, uint32_t index)
 static const uint8_t *map_image(struct runner_control *control)
 {
     const uint8_t *image =
-        mmap(NULL, control->config.image_bytes, PROT_READ, MAP_PRIVATE, RUNNER_FD_IMAGE, 0);
+        mmap(NULL, control->config.image_room, PROT_READ, MAP_PRIVATE, RUNNER_FD_IMAGE, 0);
     if (image == MAP_FAILED)
         runner_fail(control, "the image cannot be mapped", errno);
     return image;
@@ -120,7 +120,7 @@ static void enter_box(struct runner_control *control)
     const struct runner_config *config = &control->config;
     /* The loaded image and the main thread's stack come on top of what is mapped. */
     const uint64_t limit = mapped_bytes() + config->memory_limit_bytes +
-                           (uint64_t)RUNNER_STACK_BYTES + 4 * config->image_bytes +
+                           (uint64_t)RUNNER_STACK_BYTES + 4 * config->image_room +
                            (UINT64_C(1) << 20);
     uint32_t missing = 0;
     if (!enter_layers(config->parent, &missing))
@@ -134,6 +134,16 @@ static void enter_box(struct runner_control *control)
         runner_fail(control, "signal handlers cannot be set", errno);
     if (!filter_for_loading())
         runner_fail(control, "no seccomp filters on this kernel", errno);
+}
+
+/* Started ahead of the candidate: the parent fills the image's memory in when it has been built. */
+static void wait_for_image(struct runner_control *control)
+{
+    atomic_store(&control->phase, RUNNER_BOXED);
+    while (sem_wait(&control->wake) != 0 && errno == EINTR)
+        ;
+    if (control->config.image_bytes > control->config.image_room)
+        runner_refuse(control, "it is larger than its memory");
 }
 
 /* 'kope-runner --describe': what an image may use and which layers the box lacks here. The box
@@ -171,6 +181,7 @@ int main(int argc, char **argv)
     if (control->config.cpu >= 0)
         pin(control->config.cpu);
     enter_box(control);
+    wait_for_image(control);
 
     struct image image;
     const char *why = "";

@@ -46,6 +46,7 @@ enum { RUNNER_FD_CONTROL = 3, RUNNER_FD_IMAGE = 4, RUNNER_FD_BUFFERS = 5 };
 
 enum runner_phase {
     RUNNER_STARTING,
+    RUNNER_BOXED,   /* boxed; waits on `wake` for its image */
     RUNNER_IDLE,    /* boxed, image loaded */
     RUNNER_REFUSED, /* the image cannot be loaded; see `error`; the child leaves */
     RUNNER_FAILED   /* the host cannot do it; likewise */
@@ -70,7 +71,8 @@ struct runner_buffer {
 /* Written by the parent before the start, then only read. */
 struct runner_config {
     uint32_t magic, version;
-    uint64_t image_bytes;
+    uint64_t image_room;         /* bytes of the image's memory, which is empty at first */
+    uint64_t image_bytes;        /* written with the image, before the first `wake` */
     uint64_t memory_limit_bytes; /* address space beyond image and buffers */
     uint32_t buffer_count, int_count, real_count;
     uint32_t threads;

@@ -24,7 +24,8 @@ struct target {
 /* A session; the first member of the driver's own structure of `session_bytes` zeroed bytes. */
 struct session {
     struct target *target;
-    struct arena arena; /* evidence, copies of the options; dies with the session */
+    struct session_opts *pending; /* of one that waits for its image, where the driver cannot */
+    struct arena arena;           /* evidence, copies of the options; dies with the session */
 };
 
 struct target_driver {
@@ -52,6 +53,11 @@ struct target_driver {
      * `session` without calling `stop`. Evidence then lies in the target's arena. */
     bool (*start)(struct session *session, const struct session_opts *opts,
                   struct session_report *report, struct err *err);
+    /* As start, in two steps: without the image, which may be as large as opts->image_bytes; then
+     * the image. NULL, both: the caller starts it when it has the image. */
+    bool (*prepare)(struct session *session, const struct session_opts *opts, struct err *err);
+    bool (*load)(struct session *session, const void *image, size_t bytes,
+                 struct session_report *report, struct err *err);
     bool (*run)(struct session *session, const struct session_call *calls, size_t count, bool touch,
                 int64_t limit_ns, struct session_report *report, struct err *err);
     /* NULL: there is no account of CPU time. */

@@ -118,6 +118,50 @@ bool session_start(struct target *target, const struct session_opts *opts, struc
     return true;
 }
 
+bool session_prepare(struct target *target, const struct session_opts *opts, struct session **out,
+                     struct err *err)
+{
+    if (opts->buffer_count > SESSION_MAX_BUFFERS)
+        BUG("%zu buffers in a session", opts->buffer_count);
+    struct session *session = calloc(1, target->driver->session_bytes);
+    if (!session)
+        BUG("out of memory");
+    session->target = target;
+    if (!target->driver->prepare) {
+        session->pending = arena_memdup(&session->arena, opts, sizeof *opts);
+    } else if (!target->driver->prepare(session, opts, err)) {
+        arena_free(&session->arena);
+        free(session);
+        return false;
+    }
+    *out = session;
+    return true;
+}
+
+bool session_load(struct session **session, const void *image, size_t bytes,
+                  struct session_report *report, struct err *err)
+{
+    struct session *s = *session;
+    const struct target_driver *driver = s->target->driver;
+    bool done;
+    *report = (struct session_report){.status = SESSION_OK, .mechanism = "", .evidence = ""};
+    if (s->pending) {
+        struct session_opts opts = *s->pending;
+        opts.image = image;
+        opts.image_bytes = bytes;
+        s->pending = NULL;
+        done = driver->start(s, &opts, report, err);
+    } else {
+        done = driver->load(s, image, bytes, report, err);
+    }
+    if (!done || report->status != SESSION_OK) {
+        arena_free(&s->arena);
+        free(s);
+        *session = NULL;
+    }
+    return done;
+}
+
 bool session_run(struct session *session, const struct session_call *calls, size_t count,
                  bool touch, int64_t limit_ns, struct session_report *report, struct err *err)
 {
@@ -153,7 +197,8 @@ void session_stop(struct session **session)
     struct session *s = *session;
     if (!s)
         return;
-    s->target->driver->stop(s);
+    if (!s->pending)
+        s->target->driver->stop(s);
     arena_free(&s->arena);
     free(s);
     *session = NULL;

@@ -152,6 +152,9 @@ struct session_opts {
     int64_t threads;           /* that the child may have; 1 */
     size_t memory_limit_bytes; /* beyond buffers; 0: 1 GiB */
     int cpu;                   /* pinned to; -1: the target's choice, away from the parent's */
+    /* Only what the calls do matters, not how long they take: the child may run on any processor,
+     * and its bell is not calibrated. */
+    bool is_untimed;
     /* Called by session_run when the child is ready, just before the clock starts; NULL: nothing.
      * What is written into the buffers here (poison in a few outputs, a changed element of an
      * input) a child that ran ahead while it should have waited cannot have seen. */
@@ -188,6 +191,15 @@ struct session_report {
  * is no session. */
 bool session_start(struct target *target, const struct session_opts *opts, struct session **out,
                    struct session_report *report, struct err *err);
+
+/* The same in two steps, so that the child can start while the image is built: `opts` is without an
+ * image, its `image_bytes` the most that it may have, and what it points to must stay until the
+ * second step. That ends like session_start; where it fails, `*session` is gone and NULL. An image
+ * that is larger is ERR_LIMIT. */
+bool session_prepare(struct target *target, const struct session_opts *opts, struct session **out,
+                     struct err *err);
+bool session_load(struct session **session, const void *image, size_t bytes,
+                  struct session_report *report, struct err *err);
 
 /* Rings the bell for `count` calls in turn and waits for the end, at most `limit_ns`. `touch` lets
  * the child read the buffers of the calls before the clock starts, so that caches and TLB are warm.

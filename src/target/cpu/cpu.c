@@ -151,6 +151,7 @@ static bool cpu_open(struct target *target, struct err *err)
 
 static void cpu_close(struct target *target)
 {
+    launch_reap(target, true);
     cache_free(&cpu_state_of(target)->cache);
     cache_free(&cpu_state_of(target)->stubs);
 }
@@ -191,6 +192,8 @@ const struct target_driver target_cpu = {
     .default_build = cpu_default_build,
     .flag_allowed = cpu_flag_allowed,
     .build = cpu_build,
+    .prepare = cpu_session_prepare,
+    .load = cpu_session_load,
     .start = cpu_session_start,
     .run = cpu_session_run,
     .use_account = cpu_session_use_account,

@@ -23,6 +23,8 @@
 
 struct build_cache;
 
+enum { CPU_MOST_DYING = 32 };
+
 struct cpu_state {
     const char *runner; /* path of kope-runner */
     const char **symbols;
@@ -35,6 +37,9 @@ struct cpu_state {
     const char *disassembler;
     size_t default_compiler; /* index into features.compilers */
     struct build_cache *cache;
+    int64_t park_cpu_ns;         /* as last calibrated, for sessions that are not */
+    pid_t dying[CPU_MOST_DYING]; /* children that were killed and are not reaped yet */
+    size_t dying_count;
     struct build_cache *stubs; /* objects of the calling stub: `image` */
     char start_evidence[1024];
 };
@@ -128,11 +133,14 @@ struct cpu_session {
     struct session base; /* first */
     pid_t pid;           /* 0: dead and reaped */
     int status_fd;
-    bool yields; /* one processor for both */
+    bool yields;     /* one processor for both */
+    bool is_untimed; /* only what its calls do matters */
     int64_t threads;
     struct runner_control *control;
     struct shared_buffer buffers[SESSION_MAX_BUFFERS];
     size_t buffer_count;
+    void *image; /* until it is given; then NULL */
+    size_t image_room;
     uint64_t sequence;
     bool by_account;      /* the child sleeps until the bell, and its CPU time is what counts */
     int64_t empty_ns;     /* round trip without a call */
@@ -148,10 +156,17 @@ struct cpu_session {
 
 /* launch.c: shared memory, seals, the process. The phase is still RUNNER_STARTING on true. */
 bool launch(struct cpu_session *session, const struct session_opts *opts, struct err *err);
+/* Puts the image where the child waits for it. ERR_LIMIT where there is no room for so large a one.
+ */
+bool launch_give_image(struct cpu_session *session, const void *image, size_t bytes,
+                       struct err *err);
 /* Kills the child's group and reaps it; does nothing where it is dead. */
 void launch_kill(struct cpu_session *session);
-/* Kills and gives everything back. */
+/* Kills and gives everything back. A child that was not timed may take its time to die: it is
+ * reaped before the next one starts, and is gone before anything is timed. */
 void launch_release(struct cpu_session *session);
+/* Reaps what has died; `all`: waits for the rest. */
+void launch_reap(const struct target *target, bool all);
 /* Has the child ended; then it is reaped and `*wait_status` says how. */
 bool launch_ended(struct cpu_session *session, int *wait_status);
 
@@ -163,6 +178,9 @@ struct child_status watch_status(const struct cpu_session *session);
 void evidence_of_death(struct cpu_session *session, int wait_status, struct session_report *report);
 
 /* session.c */
+bool cpu_session_prepare(struct session *session, const struct session_opts *opts, struct err *err);
+bool cpu_session_load(struct session *session, const void *image, size_t bytes,
+                      struct session_report *report, struct err *err);
 bool cpu_session_start(struct session *session, const struct session_opts *opts,
                        struct session_report *report, struct err *err);
 bool cpu_session_run(struct session *session, const struct session_call *calls, size_t count,

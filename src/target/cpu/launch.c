@@ -79,7 +79,7 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
     const size_t default_memory = (size_t)1 << 30;
     config->magic = RUNNER_MAGIC;
     config->version = RUNNER_VERSION;
-    config->image_bytes = opts->image_bytes;
+    config->image_room = s->image_room;
     config->memory_limit_bytes =
         opts->memory_limit_bytes ? opts->memory_limit_bytes : default_memory;
     config->buffer_count = (uint32_t)s->buffer_count;
@@ -98,7 +98,7 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
 }
 
 /* The last processor that this process may use: whoever pins a parent takes the first. A child
- * with threads keeps them all. */
+ * with threads, or one that is not timed, keeps them all. */
 static void choose_processor(struct cpu_session *s, int wanted)
 {
     enum { MOST = 1024 };
@@ -107,9 +107,9 @@ static void choose_processor(struct cpu_session *s, int wanted)
     if (count > MOST)
         count = MOST;
     s->yields = count < 2;
-    s->control->config.cpu = wanted >= 0                    ? wanted
-                             : count > 1 && s->threads == 1 ? cpus[count - 1]
-                                                            : -1;
+    s->control->config.cpu = wanted >= 0                                      ? wanted
+                             : count > 1 && s->threads == 1 && !s->is_untimed ? cpus[count - 1]
+                                                                              : -1;
 }
 
 static bool share_buffers(struct cpu_session *s, const struct session_opts *opts,
@@ -132,13 +132,32 @@ static bool share_buffers(struct cpu_session *s, const struct session_opts *opts
     return true;
 }
 
-static bool share_image(const struct session_opts *opts, struct handover *h, struct err *err)
+/* Stays mapped here until the image is there. */
+static bool share_image(struct cpu_session *s, const struct session_opts *opts, struct handover *h,
+                        struct err *err)
 {
-    void *at = NULL;
-    if (!share("kope-image", opts->image_bytes, false, &h->image, &at, err))
-        return false;
-    memcpy(at, opts->image, opts->image_bytes);
-    (void)munmap(at, opts->image_bytes);
+    s->image_room = page_up(opts->image_bytes);
+    return share("kope-image", s->image_room, false, &h->image, &s->image, err);
+}
+
+static void unmap_image(struct cpu_session *s)
+{
+    if (s->image)
+        (void)munmap(s->image, s->image_room);
+    s->image = NULL;
+}
+
+bool launch_give_image(struct cpu_session *s, const void *image, size_t bytes, struct err *err)
+{
+    if (bytes == 0)
+        return err_set(err, ERR_BAD_INPUT, "the image is empty");
+    if (bytes > s->image_room)
+        return err_set(err, ERR_LIMIT, "an image of %zu bytes for a child that has room for %zu",
+                       bytes, s->image_room);
+    memcpy(s->image, image, bytes);
+    unmap_image(s);
+    s->control->config.image_bytes = bytes;
+    (void)sem_post(&s->control->wake);
     return true;
 }
 
@@ -177,8 +196,6 @@ static bool check_opts(const struct session_opts *opts, struct err *err)
     if (opts->int_count > RUNNER_MAX_INTS || opts->real_count > RUNNER_MAX_REALS)
         return err_set(err, ERR_LIMIT, "a call has more than %d integers or %d reals",
                        RUNNER_MAX_INTS, RUNNER_MAX_REALS);
-    if (opts->image_bytes == 0)
-        return err_set(err, ERR_BAD_INPUT, "the image is empty");
     return true;
 }
 
@@ -188,11 +205,14 @@ bool launch(struct cpu_session *s, const struct session_opts *opts, struct err *
     for (size_t i = 0; i < SESSION_MAX_BUFFERS; i++)
         h.buffers[i] = -1;
     void *control = NULL;
-    if (!check_opts(opts, err) || !share_buffers(s, opts, &h, err) || !share_image(opts, &h, err) ||
+    if (!check_opts(opts, err) || !share_buffers(s, opts, &h, err) ||
+        !share_image(s, opts, &h, err) ||
         !share("kope-control", page_up(sizeof *s->control), true, &h.control, &control, err))
         return false;
+    launch_reap(s->base.target, !opts->is_untimed);
     s->control = control;
     s->threads = opts->threads > 1 ? opts->threads : 1;
+    s->is_untimed = opts->is_untimed;
     choose_processor(s, opts->cpu);
     fill_config(s, opts);
     if (sem_init(&s->control->wake, 1, 0) != 0)
@@ -229,9 +249,39 @@ void launch_kill(struct cpu_session *s)
     s->pid = 0;
 }
 
+void launch_reap(const struct target *target, bool all)
+{
+    struct cpu_state *state = cpu_state_of(target);
+    size_t left = 0;
+    for (size_t i = 0; i < state->dying_count; i++) {
+        pid_t ended;
+        while ((ended = waitpid(state->dying[i], NULL, all ? 0 : WNOHANG)) < 0 && errno == EINTR)
+            ;
+        if (ended == 0)
+            state->dying[left++] = state->dying[i];
+    }
+    state->dying_count = left;
+}
+
+/* The kernel needs longer to take a child apart than the gate to judge the next call. */
+static void let_die(struct cpu_session *s)
+{
+    struct cpu_state *state = cpu_state_of(s->base.target);
+    if (s->pid == 0)
+        return;
+    launch_reap(s->base.target, state->dying_count == CPU_MOST_DYING);
+    (void)kill(-s->pid, SIGKILL);
+    (void)kill(s->pid, SIGKILL);
+    state->dying[state->dying_count++] = s->pid;
+    s->pid = 0;
+}
+
 void launch_release(struct cpu_session *s)
 {
-    launch_kill(s);
+    if (s->is_untimed)
+        let_die(s);
+    else
+        launch_kill(s);
     if (s->status_fd >= 0)
         (void)close(s->status_fd);
     s->status_fd = -1;
@@ -240,6 +290,7 @@ void launch_release(struct cpu_session *s)
             (void)munmap(s->buffers[i].host, s->buffers[i].bytes);
         s->buffers[i].host = NULL;
     }
+    unmap_image(s);
     if (s->control)
         (void)munmap(s->control, page_up(sizeof *s->control));
     s->control = NULL;

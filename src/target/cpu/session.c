@@ -277,7 +277,8 @@ static enum wait_end wake(struct waiting *w, int64_t limit_ns)
     w->deadline_ns = os_now_ns() + limit_ns + READY_LIMIT_NS;
     atomic_store(&s->control->sequence, w->sequence);
     (void)sem_post(&s->control->wake);
-    os_sleep_ns(NAP_NS / 2);
+    if (!s->is_untimed)
+        os_sleep_ns(NAP_NS / 2);
     return wait_for(w);
 }
 
@@ -474,7 +475,17 @@ static bool calibrate(struct cpu_session *s, struct session_report *report, stru
         s->empty_ns = wall[clean / 2];
         s->empty_cpu_ns = cpu[clean / 2];
         s->park_cpu_ns = parking[clean / 2];
+        cpu_state_of(s->base.target)->park_cpu_ns = s->park_cpu_ns;
     }
+    s->idle_cpu_ns = os_process_cpu_ns(s->pid);
+    return true;
+}
+
+/* Without rounds of its own: any answer to the request to arm is taken. */
+static bool use_last_calibration(struct cpu_session *s)
+{
+    s->arming_ns = INT64_MAX;
+    s->park_cpu_ns = cpu_state_of(s->base.target)->park_cpu_ns;
     s->idle_cpu_ns = os_process_cpu_ns(s->pid);
     return true;
 }
@@ -490,7 +501,7 @@ static void refused(struct cpu_session *s, struct session_report *report)
 
 static bool wait_for_box(struct cpu_session *s, struct session_report *report, struct err *err)
 {
-    const int64_t deadline = os_now_ns() + START_LIMIT_NS;
+    const int64_t started = os_now_ns(), deadline = started + START_LIMIT_NS;
     int wait_status = 0;
     for (;;) {
         const uint32_t phase = atomic_load(&s->control->phase);
@@ -523,8 +534,7 @@ static void keep_start_evidence(struct cpu_session *s, struct session_report *re
     report->evidence = state->start_evidence;
 }
 
-bool cpu_session_start(struct session *session, const struct session_opts *opts,
-                       struct session_report *report, struct err *err)
+bool cpu_session_prepare(struct session *session, const struct session_opts *opts, struct err *err)
 {
     struct cpu_session *s = (struct cpu_session *)session;
     s->status_fd = -1;
@@ -532,12 +542,22 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
     s->arming_ns = ARMING_NS;
     s->before_bell = opts->before_bell;
     s->before_bell_ctx = opts->before_bell_ctx;
-    bool done = launch(s, opts, err) && wait_for_box(s, report, err);
+    if (launch(s, opts, err))
+        return true;
+    launch_release(s);
+    return false;
+}
+
+bool cpu_session_load(struct session *session, const void *image, size_t bytes,
+                      struct session_report *report, struct err *err)
+{
+    struct cpu_session *s = (struct cpu_session *)session;
+    bool done = launch_give_image(s, image, bytes, err) && wait_for_box(s, report, err);
     if (done && report->status == SESSION_OK) {
         cpu_note_missing_layers(s->base.target, s->control->missing_layers);
         for (size_t i = 0; i < s->buffer_count; i++)
             s->buffers[i].child_address = s->control->buffer_address[i];
-        done = calibrate(s, report, err);
+        done = s->is_untimed ? use_last_calibration(s) : calibrate(s, report, err);
     }
     if (!done || report->status != SESSION_OK) {
         if (done)
@@ -545,6 +565,13 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
         launch_release(s);
     }
     return done;
+}
+
+bool cpu_session_start(struct session *session, const struct session_opts *opts,
+                       struct session_report *report, struct err *err)
+{
+    return cpu_session_prepare(session, opts, err) &&
+           cpu_session_load(session, opts->image, opts->image_bytes, report, err);
 }
 
 bool cpu_session_use_account(struct session *session, struct session_report *report, bool *used,
