@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "cli/view.h"
 #include "command/command.h"
+#include "mcp/mcp.h"
 #include "os/os.h"
 
 #include <stdio.h>
@@ -96,12 +97,12 @@ static int run(const char *const *words, size_t count, const struct globals *glo
     struct command_call call = {.observer = &observer, .arena = &arena};
     int code = 0;
     if (!command_bind(command, words + used, count - used, &call, &err) ||
-        !command->run(&call, &result, &err)) {
+        !(command->run ? command->run(&call, &result, &err) : mcp_main(&call, &err))) {
         view_finish(&view);
         code = print_error(&err, globals->json);
     } else {
         view_finish(&view);
-        code = print_result(&result, globals->json);
+        code = command->run ? print_result(&result, globals->json) : 0;
     }
     buf_free(&result.text);
     buf_free(&result.json);
@@ -112,6 +113,7 @@ int main(int argc, char **argv)
 {
     struct globals globals = {0};
     os_interrupt_install();
+    os_forbid_inspection();
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     if (!words)
         return err_kind_exit_code(ERR_IO);

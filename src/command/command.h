@@ -53,6 +53,7 @@ struct command {
     const char *description;    /* paragraphs for help and man */
     const char *examples;       /* lines "command # what it does" */
     const struct param *params; /* ends with a zeroed one */
+    /* NULL: a front end of its own, which the program runs (mcp). */
     bool (*run)(const struct command_call *call, struct command_result *out, struct err *err);
 };
 
@@ -85,5 +86,9 @@ bool command_write_completion(const char *shell, struct buf *out, struct err *er
 /* A progress event as one JSON line, and an error as JSON. */
 void command_write_progress_json(const struct progress *progress, struct buf *out);
 void command_write_error_json(const struct err *err, struct buf *out);
+
+/* The result of a run as one JSON document; `output_path` NULL: its source was not written. */
+void command_write_result_json(const struct optimize_result *result, const char *output_path,
+                               struct buf *out);
 
 #endif

@@ -1,6 +1,8 @@
 #include "command/internal.h"
 
 #include "base/str.h"
+#include "config/config.h"
+#include "llm/llm.h"
 #include "os/file.h"
 #include "os/os.h"
 #include "os/process.h"
@@ -67,6 +69,46 @@ static void check_sandbox(struct finding_list *list, const struct target *target
         "");
 }
 
+/* A model, and whether the variable of its key is set; never its value. */
+static void check_model(struct finding_list *list, const struct config_model *model,
+                        struct arena *arena)
+{
+    CLEANUP(llm_close) struct llm *llm = NULL;
+    struct err problem = {0};
+    if (!llm_open(&model->llm, &llm, &problem)) {
+        say(list, "less", arena_printf(arena, "model %s: %s", model->name, problem.message),
+            problem.hint);
+        return;
+    }
+    const struct llm_info info = llm_info(llm);
+    const bool needs_key = info.key_variable[0] != '\0' && !info.is_loopback;
+    say(list, info.has_key || !needs_key ? "ok" : "less",
+        arena_printf(arena, "model %s: %s at %s%s%s%s", model->name, info.model, info.base_url,
+                     info.key_variable[0] != '\0' ? ", $" : "", info.key_variable,
+                     info.key_variable[0] == '\0' ? ""
+                     : info.has_key               ? " is set"
+                                                  : " is not set"),
+        info.has_key || !needs_key
+            ? ""
+            : arena_printf(arena, "set %s to a key of this server", info.key_variable));
+}
+
+static void check_models(struct finding_list *list, struct arena *arena)
+{
+    const struct config *config = NULL;
+    struct err problem = {0};
+    if (!config_load(NULL, arena, &config, &problem)) {
+        say(list, "missing", problem.message, problem.hint);
+        return;
+    }
+    say(list, "ok",
+        config->path ? arena_printf(arena, "%s names %zu models", config->path, config->model_count)
+                     : "no kope.yaml: no named models, everything has its default",
+        "");
+    for (size_t i = 0; i < config->model_count; i++)
+        check_model(list, &config->models[i], arena);
+}
+
 static bool run_doctor(const struct command_call *call, struct command_result *out, struct err *err)
 {
     struct json_writer w = {.out = &out->json};
@@ -96,6 +138,7 @@ static bool run_doctor(const struct command_call *call, struct command_result *o
         arena_printf(call->arena, "memory at %s%s", memory,
                      os_path_is_dir(memory) ? "" : " (made at the first run)"),
         "");
+    check_models(&list, call->arena);
     const double load = os_load_average();
     if (load > 0.5 * (double)cpu_count)
         say(&list, "less",
@@ -109,7 +152,7 @@ static bool run_doctor(const struct command_call *call, struct command_result *o
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "what is missing on this machine, and how to get it",
-    .description = "Compilers, sandbox layers, processors, memory. 'less' works with less; "
+    .description = "Compilers, sandbox layers, processors, memory, models. 'less' works with less; "
                    "'missing' does not work: exit code 5.",
     .params = doctor_params,
     .run = run_doctor,

@@ -11,8 +11,10 @@ extern const struct command command_optimize, command_resume, command_check, com
 extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild;
 extern const struct command command_target_list, command_target_probe, command_task_new,
     command_task_check;
-extern const struct command command_doctor, command_help, command_completion, command_man,
-    command_version;
+extern const struct command command_model_list, command_model_ping, command_model_count,
+    command_model_dialects;
+extern const struct command command_mcp, command_doctor, command_help, command_completion,
+    command_man, command_version;
 
 /* Parameters that several commands have. */
 #define PARAM_MEMORY                                                                               \

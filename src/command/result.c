@@ -121,7 +121,12 @@ void command_write_result(const struct optimize_result *r, const char *path, str
                           struct command_result *out)
 {
     write_text(r, path, arena, &out->text);
-    struct json_writer w = {.out = &out->json};
+    command_write_result_json(r, path, &out->json);
+}
+
+void command_write_result_json(const struct optimize_result *r, const char *path, struct buf *out)
+{
+    struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_string(&w, "event", "result");
     json_put_string(&w, "run", r->run_id);

@@ -77,6 +77,8 @@ void json_write_int(struct json_writer *w, int64_t value);
 void json_write_real(struct json_writer *w, double value);
 void json_write_bool(struct json_writer *w, bool value);
 void json_write_null(struct json_writer *w);
+/* One value that this writer made before, as it stands. */
+void json_write_raw(struct json_writer *w, const char *text, size_t length);
 /* A value that was parsed, written again. */
 void json_write_value(struct json_writer *w, const struct json *value);
 

@@ -142,6 +142,12 @@ void json_key(struct json_writer *w, const char *key)
     w->after_key = true;
 }
 
+void json_write_raw(struct json_writer *w, const char *text, size_t length)
+{
+    place(w);
+    (void)buf_append(w->out, text, length);
+}
+
 void json_write_null(struct json_writer *w)
 {
     place(w);

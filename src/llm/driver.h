@@ -45,6 +45,7 @@ struct llm {
     struct llm_opts opts; /* strings in `arena`, numbers with their defaults filled in */
     struct arena arena;
     struct tally tally;
+    bool is_loopback; /* set by open */
     void *state;
 };
 

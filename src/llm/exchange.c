@@ -67,6 +67,7 @@ static bool http_driver_open(struct llm *llm, struct err *err)
     state->rng = rng_seeded(os_random_u64());
     state->http = http_open();
     opts->base_url = state->endpoint.base_url;
+    llm->is_loopback = state->endpoint.is_loopback;
     opts->key_variable = state->key_variable;
     return true;
 }

@@ -33,11 +33,16 @@ static bool fail_by_fault(const struct call *call, enum peer_fault fault,
         [PEER_FAULT_REQUEST] = ERR_NETWORK,
     };
     (void)set_peer_err(call, kinds[fault], error, err);
-    if (fault == PEER_FAULT_OVERFLOW && error->context_tokens > 0)
+    if (fault == PEER_FAULT_OVERFLOW && error->context_tokens > 0 && error->prompt_tokens > 0)
         return err_hint(err,
                         "the prompt has %lld tokens, the server takes %lld: lower the context "
                         "budget or raise the server's",
                         (long long)error->prompt_tokens, (long long)error->context_tokens);
+    if (fault == PEER_FAULT_OVERFLOW && error->context_tokens > 0)
+        return err_hint(err,
+                        "the server takes %lld tokens: lower the context budget, and set "
+                        "context_tokens of the model in kope.yaml",
+                        (long long)error->context_tokens);
     if (fault == PEER_FAULT_OVERFLOW)
         return err_hint(err, "lower the context budget, or raise the context of the server");
     if (fault == PEER_FAULT_QUOTA)

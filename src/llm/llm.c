@@ -245,6 +245,7 @@ struct llm_info llm_info(const struct llm *llm)
         .base_url = opts->base_url,
         .key_variable = opts->key_variable ? opts->key_variable : "",
         .has_key = opts->key_variable && os_env(opts->key_variable),
+        .is_loopback = llm->is_loopback,
         .max_output_tokens = opts->max_output_tokens,
         .context_tokens = opts->context_tokens,
     };

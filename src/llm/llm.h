@@ -153,7 +153,8 @@ struct llm_calibration llm_calibration(const struct llm *llm);
 struct llm_info {
     const char *dialect, *api; /* "openai-chat", "openai-responses", "anthropic", "replay" */
     const char *model, *base_url, *key_variable;
-    bool has_key; /* the variable is set; its value is nobody's business */
+    bool has_key;     /* the variable is set; its value is nobody's business */
+    bool is_loopback; /* the server is on this machine, or there is none: no key is needed */
     int64_t max_output_tokens, context_tokens;
 };
 struct llm_info llm_info(const struct llm *llm);

@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,6 +27,46 @@ static long status_of(const struct json *error)
     return 0;
 }
 
+/* Where `word` is in `text`, whatever the case of its letters; NULL where it is not. */
+static const char *find_nocase(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (; *text != '\0'; text++) {
+        if (strncasecmp(text, word, length) == 0)
+            return text;
+    }
+    return NULL;
+}
+
+/* What stands before the numbers of an overflow, in the words of OpenAI, vLLM, Anthropic and
+ * llama.cpp. */
+static const struct {
+    const char *before;
+    bool is_context; /* else the prompt's tokens */
+} overflow_numbers[] = {
+    {"context length is ", true},       {"context length of only ", true},
+    {"context length of ", true},       {"tokens > ", true},
+    {"available context size (", true}, {"resulted in ", false},
+    {"you requested ", false},          {"passed ", false},
+    {"prompt is too long: ", false},    {"request (", false},
+};
+
+/* Fills numbers that are not known from what the message says. */
+static void take_numbers(struct peer_error *error)
+{
+    const int64_t most = INT64_C(1000000000);
+    for (size_t i = 0; i < sizeof overflow_numbers / sizeof *overflow_numbers; i++) {
+        int64_t *to =
+            overflow_numbers[i].is_context ? &error->context_tokens : &error->prompt_tokens;
+        const char *at = find_nocase(error->message, overflow_numbers[i].before);
+        if (*to > 0 || !at)
+            continue;
+        const long long number = strtoll(at + strlen(overflow_numbers[i].before), NULL, 10);
+        if (number > 0 && number <= most)
+            *to = number;
+    }
+}
+
 struct peer_error peer_error_from_json(const struct json *value, bool is_error_event,
                                        struct arena *arena)
 {
@@ -48,6 +89,7 @@ struct peer_error peer_error_from_json(const struct json *value, bool is_error_e
     error.status = status_of(inner);
     error.prompt_tokens = json_int(json_get(inner, "n_prompt_tokens"), 0);
     error.context_tokens = json_int(json_get(inner, "n_ctx"), 0);
+    take_numbers(&error);
     return error;
 }
 
@@ -88,35 +130,43 @@ struct peer_error peer_error_from_body(long status, const char *body, size_t len
         error.message = arena_strndup(arena, body, strnlen(body, length));
     error.is_set = true;
     error.status = status;
+    take_numbers(&error);
     return error;
 }
 
-static bool contains_nocase(const char *text, const char *word)
-{
-    const size_t length = strlen(word);
-    for (; *text != '\0'; text++) {
-        if (strncasecmp(text, word, length) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Words by which providers name a fault, whatever their status is. */
+/* Words by which providers name a fault, whatever their status is; the first that is found counts.
+ * 1113 and 1261 are z.ai's. */
 static const struct {
     const char *word;
     bool in_message; /* else it is the code or the type, exactly */
     enum peer_fault fault;
 } named_faults[] = {
     {"insufficient_quota", false, PEER_FAULT_QUOTA},
+    {"billing_error", false, PEER_FAULT_QUOTA},
+    {"1113", false, PEER_FAULT_QUOTA},
+    {"credit balance is too low", true, PEER_FAULT_QUOTA},
+    {"insufficient balance", true, PEER_FAULT_QUOTA},
     {"context_length_exceeded", false, PEER_FAULT_OVERFLOW},
     {"exceed_context_size_error", false, PEER_FAULT_OVERFLOW},
+    {"request_too_large", false, PEER_FAULT_OVERFLOW},
+    {"1261", false, PEER_FAULT_OVERFLOW},
     {"maximum context length", true, PEER_FAULT_OVERFLOW},
+    {"prompt is too long", true, PEER_FAULT_OVERFLOW},
+    {"exceed context limit", true, PEER_FAULT_OVERFLOW},
+    {"exceeds the context window", true, PEER_FAULT_OVERFLOW},
+    {"exceeds the context length", true, PEER_FAULT_OVERFLOW},
+    {"exceeds the available context size", true, PEER_FAULT_OVERFLOW},
     {"invalid_api_key", false, PEER_FAULT_KEY},
     {"authentication_error", false, PEER_FAULT_KEY},
+    {"permission_error", false, PEER_FAULT_KEY},
     {"rate_limit_exceeded", false, PEER_FAULT_TRANSIENT},
+    {"rate_limit_error", false, PEER_FAULT_TRANSIENT},
     {"overloaded_error", false, PEER_FAULT_TRANSIENT},
+    {"api_error", false, PEER_FAULT_TRANSIENT},
+    {"timeout_error", false, PEER_FAULT_TRANSIENT},
     {"server_error", false, PEER_FAULT_TRANSIENT},
     {"invalid_request_error", false, PEER_FAULT_REQUEST},
+    {"not_found_error", false, PEER_FAULT_REQUEST},
 };
 
 static bool named_fault(const struct peer_error *error, enum peer_fault *out)
@@ -124,7 +174,7 @@ static bool named_fault(const struct peer_error *error, enum peer_fault *out)
     for (size_t i = 0; i < sizeof named_faults / sizeof *named_faults; i++) {
         const char *word = named_faults[i].word;
         if (named_faults[i].in_message
-                ? contains_nocase(error->message, word)
+                ? find_nocase(error->message, word) != NULL
                 : str_equal(error->code, word) || str_equal(error->type, word)) {
             *out = named_faults[i].fault;
             return true;

@@ -16,7 +16,7 @@ struct peer_error {
     bool is_set;
     long status; /* HTTP's, or the number in the error object; 0 where neither is known */
     const char *message, *type, *code;     /* "" where absent; in the arena of whoever read it */
-    int64_t prompt_tokens, context_tokens; /* llama.cpp's overflow; 0 unknown */
+    int64_t prompt_tokens, context_tokens; /* of an overflow, from fields or words; 0 unknown */
 };
 
 /* From an object that is an error, or holds one as "error" (object or string), "message" or

@@ -32,6 +32,7 @@ static bool replay_open(struct llm *llm, struct err *err)
     if (!os_read_file(llm->opts.base_url, REPLAY_FILE_LIMIT_BYTES, &llm->arena, &text, NULL, err))
         return false;
     state->next = text;
+    llm->is_loopback = true;
     return true;
 }
 

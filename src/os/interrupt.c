@@ -4,8 +4,9 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-/* The one mutable global of the module: a signal handler has nowhere else to write. */
-static atomic_bool interrupted;
+/* The mutable globals of the module: a signal handler has nowhere else to write, and whoever waits
+ * asks for both. */
+static atomic_bool interrupted, cancelled;
 static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler needs a lock-free flag");
 
 static void on_signal(int number)
@@ -29,7 +30,17 @@ void os_interrupt_install(void)
 
 bool os_interrupted(void)
 {
+    return atomic_load(&interrupted) || atomic_load(&cancelled);
+}
+
+bool os_signalled(void)
+{
     return atomic_load(&interrupted);
+}
+
+void os_cancel_set(bool value)
+{
+    atomic_store(&cancelled, value);
 }
 
 void os_interrupt_set(bool value)

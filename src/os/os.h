@@ -42,8 +42,14 @@ bool os_pin_thread(int cpu);
  * called once, from main. */
 void os_interrupt_install(void);
 bool os_interrupted(void);
-/* Sets or clears the flag by hand: for tests and for a front end's own cancel. */
+/* Sets or clears the flag by hand, for tests. */
 void os_interrupt_set(bool interrupted);
+
+/* A server stops the work at hand without ending itself: while set, os_interrupted() is true as
+ * well; os_signalled() is true for signals alone. Whoever sets it clears it when the work has
+ * stopped. */
+void os_cancel_set(bool cancelled);
+bool os_signalled(void);
 
 /* The value of an environment variable, or NULL where it is unset or empty. */
 const char *os_env(const char *name);
@@ -51,6 +57,11 @@ const char *os_env(const char *name);
 /* Is file descriptor `fd` a terminal; its width in columns, 80 where unknown. */
 bool os_is_terminal(int fd);
 int os_terminal_columns(int fd);
+
+/* From now on this process leaves no core dump, and no other process of the same user may look into
+ * its memory, environment or open files: keys are there. Children that are executed are not
+ * affected. Gone with it: attaching a debugger later, except as root. */
+void os_forbid_inspection(void);
 
 /* Name, release and machine of the kernel ("Linux 6.1.0 x86_64"), host name, user id 0. */
 char *os_kernel(struct arena *arena);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -93,6 +94,11 @@ char *os_hostname(struct arena *arena)
 {
     struct utsname name;
     return arena_strdup(arena, uname(&name) == 0 ? name.nodename : "unknown");
+}
+
+void os_forbid_inspection(void)
+{
+    (void)prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L);
 }
 
 bool os_is_root(void)

@@ -25,7 +25,7 @@ static void command_table__every_row__is_complete(void **state)
         const struct command *c = command_table[i];
         size_t count = 0;
         assert_true(c->name[0] != '\0' && c->summary[0] != '\0' && c->description[0] != '\0');
-        assert_non_null(c->run);
+        assert_true(c->run || !strcmp(c->name, "mcp"));
         for (const struct param *p = c->params; p->name; p++) {
             assert_non_null(p->help);
             assert_true((p->type == PARAM_FLAG) == (p->value == NULL));

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -505,6 +506,61 @@ static void os_memfd__created__sized_sealable_and_closed_on_exec(void **state)
     os_close(&fd);
 }
 
+/* How a child that ends by SIGABRT leaves: with a core dump or without. */
+static bool leaves_core(const char *dir, bool forbidden)
+{
+    int status = 0;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit enough = {RLIM_INFINITY, RLIM_INFINITY};
+        if (chdir(dir) != 0 || setrlimit(RLIMIT_CORE, &enough) != 0)
+            _exit(1);
+        if (forbidden)
+            os_forbid_inspection();
+        abort();
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    return (status & 0x80) != 0; /* WCOREDUMP, which POSIX lacks */
+}
+
+static void os_forbid_inspection__a_process_that_aborts__leaves_no_core(void **state)
+{
+    const struct fixture *f = *state;
+    assert_false(leaves_core(f->dir, true));
+    if (!leaves_core(f->dir, false))
+        print_message("this machine writes no core dumps: the other half is not shown here\n");
+}
+
+static void os_forbid_inspection__another_process__cannot_read_the_environment(void **state)
+{
+    int ready[2];
+    int status = 0;
+    char byte = 0;
+    (void)state;
+    if (os_is_root()) {
+        print_message("root may look into every process: not shown here\n");
+        return;
+    }
+    assert_int_equal(pipe(ready), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        os_forbid_inspection();
+        (void)!write(ready[1], "r", 1);
+        (void)pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    const int fd = open(path, O_RDONLY);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(fd, -1);
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -536,6 +592,8 @@ int main(void)
         TEST(os_env__unset_and_empty__null),
         TEST(os_terminal__not_one__80_columns),
         TEST(os_system__facts__plausible),
+        TEST(os_forbid_inspection__a_process_that_aborts__leaves_no_core),
+        TEST(os_forbid_inspection__another_process__cannot_read_the_environment),
         TEST(os_memfd__created__sized_sealable_and_closed_on_exec),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
