@@ -70,7 +70,9 @@ static double factor_of(const struct tally *tally)
 static int64_t bound_input(const struct llm *llm, const struct llm_request *request, bool by_bytes)
 {
     const struct tally *tally = &llm->tally;
-    const int64_t by_estimate = (int64_t)ceil(factor_of(tally) * (double)estimate_of(request));
+    /* 1.10 times 800 is 880, not the 880.0000000000001 that doubles make of it. */
+    const int64_t by_estimate =
+        (int64_t)ceil(factor_of(tally) * (double)estimate_of(request) - 1e-6);
     const int64_t bytes = bytes_of(request, 0);
     int64_t tokens =
         by_bytes || (by_estimate > bytes && !tally->is_over_bytes) ? bytes : by_estimate;

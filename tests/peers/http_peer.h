@@ -27,12 +27,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HTTP_PEER_MAX_REQUESTS = 64, HTTP_PEER_REQUEST_BYTES = 256 * 1024 };
+enum { HTTP_PEER_MAX_REQUESTS = 256, HTTP_PEER_REQUEST_BYTES = 256 * 1024 };
 
 struct http_peer_step {
     const char *status;       /* "200 OK" (NULL) */
     const char *headers;      /* more lines, each with CRLF; NULL */
     const char *body;         /* NULL: none */
+    size_t body_bytes;        /* of a body with NUL bytes; 0: it is a string */
     size_t repeat;            /* the body is sent that many times; 0: once */
     size_t extra_declared;    /* Content-Length says so many bytes more than are sent: a cut */
     int drip_ms;              /* wait between bytes of the body */
@@ -118,11 +119,16 @@ static inline char *http_peer_read(struct http_peer *peer, int fd)
     return NULL;
 }
 
+static inline size_t http_peer_body_bytes(const struct http_peer_step *step)
+{
+    return step->body_bytes ? step->body_bytes : step->body ? strlen(step->body) : 0;
+}
+
 static inline void http_peer_send_body(struct http_peer *peer, int fd,
                                        const struct http_peer_step *step)
 {
     const char *body = step->body ? step->body : "";
-    const size_t length = strlen(body);
+    const size_t length = http_peer_body_bytes(step);
     const size_t times = step->repeat ? step->repeat : 1;
     for (size_t n = 0; n < times && !atomic_load(&peer->is_stopping); n++) {
         if (step->drip_ms == 0 && !http_peer_send(fd, body, length))
@@ -146,7 +152,7 @@ static inline void http_peer_answer(struct http_peer *peer, int fd,
         return;
     if (step->extra_declared != 0)
         (void)snprintf(length, sizeof length, "Content-Length: %zu\r\n",
-                       (step->body ? strlen(step->body) : 0) + step->extra_declared);
+                       http_peer_body_bytes(step) + step->extra_declared);
     (void)snprintf(head, sizeof head, "HTTP/1.1 %s\r\nConnection: close\r\n%s%s\r\n",
                    step->status ? step->status : "200 OK", length,
                    step->headers ? step->headers : "");
