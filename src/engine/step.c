@@ -116,6 +116,20 @@ static bool decide_one(struct run *run, const struct step_input *input, const st
     return true;
 }
 
+/* Several that wait to be judged are built side by side, before anything is timed. */
+static bool build_queued(struct run *run, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    const struct queue *queue = &run->queue;
+    const struct candidate **waiting = arena_array(&scratch, queue->count, sizeof *waiting);
+    size_t count = 0;
+    for (size_t i = queue->next; i < queue->count; i++)
+        if (!queue->items[i].is_failure)
+            waiting[count++] = &queue->items[i].candidate;
+    return run->replay || !run->gate || count < 2 ||
+           gate_build_ahead(run->gate, waiting, count, err);
+}
+
 bool step_decide(struct run *run, const struct step_input *input, struct err *err)
 {
     int64_t index = 0;
@@ -123,7 +137,7 @@ bool step_decide(struct run *run, const struct step_input *input, struct err *er
         if (index >= input->first_index && !decide_one(run, input, p, index, err))
             return false;
     }
-    return true;
+    return build_queued(run, err);
 }
 
 bool step_judge_queued(struct run *run, bool *judged, struct err *err)

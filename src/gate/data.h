@@ -1,13 +1,14 @@
 /*
  * Data: what goes into a candidate's buffers.
  *
- * For whom: the gate. All of it comes from a secret seed that is drawn after the candidate was
- * built. A pool of values is drawn once for each argument; a buffer is filled from random places of
- * the pool, with random signs by block and a few fresh single elements, so that new contents for
- * 16 MiB cost little more than a memcpy (mechanism M6). Besides the declared distribution there are
- * others within the declared range of values, each one that some shortcut gets wrong. Poison is
- * what outputs and everything around the arguments hold before a call (M5, M11).
- * Owns its pools; one thread.
+ * For whom: the gate. All of it comes from a secret seed, which is drawn anew after each build;
+ * what was drawn before it (probes of a search, pools) no candidate has seen whole. A pool of
+ * values is drawn once for each argument; a buffer is filled from random places of the pool, with
+ * random signs by block and a few fresh single elements, so that new contents for 16 MiB cost
+ * little more than a memcpy (mechanism M6). Besides the declared distribution there are others
+ * within the declared range of values, each one that some shortcut gets wrong. Poison is what
+ * outputs and everything around the arguments hold before a call (M5, M11). Owns its pools; one
+ * thread.
  */
 #ifndef KOPE_GATE_DATA_H
 #define KOPE_GATE_DATA_H

@@ -1,13 +1,19 @@
 /*
  * Inside gate/: the state of a gate and of one judgement, shared by its parts.
  *
- *   gate.c      open, close, judge, confirm: the wiring
- *   data.c      secret inputs and poison           compare.c   precision classes
- *   rig.c       a boxed child with its buffers     probe.c     inputs with oracle and baseline
- * results null.c      the null battery                   check.c     is a candidate right timing.c
- * how fast is one case               sample.c    one timed pair, and its outputs verified
- *   roofline.c  impossible times                   record.c    verdicts by machine code
- *   decide.c    a verdict with its evidence
+ * gate.c      open, close, judge, confirm: the wiring
+ * data.c      secret inputs and poison; element.c reads and writes one
+ * compare.c   precision classes; quick.c for large outputs
+ * rig.c       a boxed child with its buffers
+ * probe.c     inputs with what oracle and baseline make of them
+ * null.c      the null battery
+ * plan.c      which probes a judgement runs
+ * check.c     is a candidate right
+ * timing.c    how fast is one case
+ * sample.c    one timed pair, and its outputs verified
+ * roofline.c  impossible times
+ * record.c    verdicts by machine code
+ * decide.c    a verdict with its evidence
  */
 #ifndef KOPE_GATE_INTERNAL_H
 #define KOPE_GATE_INTERNAL_H

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define PLAN_NS (10 * GATE_MS)        /* for all cases of a judgement */
+#define PLAN_NS (8 * GATE_MS)         /* for all cases of a judgement */
 #define RING_NS (INT64_C(100) * 1000) /* of a call, beside what it does */
 
 enum { LIKELY_SPEEDUP = 4, MOST_CHOICES = TASK_MAX_CASES * (MAX_PROBES + 1) };

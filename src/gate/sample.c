@@ -11,12 +11,12 @@
 
 enum {
     LINE_BYTES = 64,
-    EARLY_READS = 64,              /* elements read at the bell and again when all is still */
+    EARLY_READS = 64, /* elements read when the call has ended, and again when all is still */
     VERIFY_ALL_BYTES = 256 * 1024, /* outputs up to this are compared whole */
     VERIFY_SAMPLE = 4096,          /* beyond it, so many places, */
     VERIFY_ENDS = 64,              /* and both ends of each array; */
     VERIFY_WHOLE_ONE_IN = 4,       /* but whole in one pair of so many, by lot */
-    LATE_PER_SET = 8,              /* elements changed at the bell */
+    LATE_PER_SET = 8,              /* elements changed once the child is armed */
     FREEZE_ONE_IN = 8,             /* pairs in which it is stopped too: it sleeps after each call */
 };
 
@@ -118,7 +118,7 @@ static bool is_within(const struct timed_bound *bound, enum dtype dtype, double 
 
 struct place {
     size_t arg, set, index;
-    uint64_t bits; /* as read at the bell */
+    uint64_t bits; /* as read when the call had ended */
 };
 
 struct pair {
@@ -213,7 +213,7 @@ static uint64_t read_bits(const struct pair *pair, const struct place *place)
     return bits;
 }
 
-/* What differs from what was read at the bell was written after it. */
+/* What differs from what was read when the call had ended was written after it. */
 static bool verify_still(struct pair *pair)
 {
     struct judgement *j = pair->j;
@@ -341,7 +341,7 @@ static bool run_baseline(struct pair *pair, struct sample *out, struct err *err)
     return true;
 }
 
-/* Runs the candidate; at its bell reads the places chosen before, then stops it. */
+/* Runs the candidate; when it has ended reads the places chosen before, then stops it. */
 static bool run_candidate(struct pair *pair, struct sample *out, struct err *err)
 {
     struct judgement *j = pair->j;

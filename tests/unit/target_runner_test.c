@@ -386,6 +386,43 @@ static void session_run__rings_before_it_works__rejected(void **state)
         assert_report(f, SESSION_REJECTED, "M8-quiesce", "after the bell");
 }
 
+/* Started before its image is there; a larger image than was announced is refused. */
+static void session_prepare__image_comes_later__runs(void **state)
+{
+    struct fixture *f = *state;
+    static const int64_t n = ELEMENTS;
+    const struct build_result built = build(f, KERNEL("y[0] = 2 * x[0];"), false);
+    assert_int_equal(built.status, BUILD_OK);
+    f->buffers[0] = (struct session_buffer){.label = "x", .bytes = BYTES};
+    f->buffers[1] = (struct session_buffer){.label = "y", .bytes = BYTES, .writable = true};
+    f->buffers[2] = (struct session_buffer){.bytes = 2 * BYTES, .writable = true};
+    const struct session_opts opts = {.image_bytes = built.image_bytes + 100,
+                                      .buffers = f->buffers,
+                                      .buffer_count = 3,
+                                      .ints = &n,
+                                      .int_count = 1,
+                                      .threads = f->threads,
+                                      .cpu = -1,
+                                      .is_untimed = true};
+    if (!session_prepare(f->target, &opts, &f->session, &f->err))
+        fail_msg("%s (%s)", f->err.message, f->err.hint);
+    ((float *)f->buffers[0].host)[0] = 21;
+    assert_true(session_load(&f->session, built.image, built.image_bytes, &f->report, &f->err));
+    assert_int_equal(f->report.status, SESSION_OK);
+    run(f, LIMIT_NS);
+    assert_true(((const float *)f->buffers[1].host)[0] == 42);
+    session_stop(&f->session);
+
+    /* One that never gets an image is stopped like any other. */
+    assert_true(session_prepare(f->target, &opts, &f->session, &f->err));
+    session_stop(&f->session);
+
+    assert_true(session_prepare(f->target, &opts, &f->session, &f->err));
+    assert_false(session_load(&f->session, built.image, (size_t)1 << 24, &f->report, &f->err));
+    assert_int_equal(f->err.kind, ERR_LIMIT);
+    assert_null(f->session);
+}
+
 static void session_start__task_with_threads__threads_work(void **state)
 {
     struct fixture *f = *state;
@@ -497,6 +534,7 @@ int main(void)
         CASE(session_run__hidden_clock__rejected),
         CASE(session_run__hidden_change_of_rounding__rejected),
         CASE(session_run__rings_before_it_works__rejected),
+        CASE(session_prepare__image_comes_later__runs),
         CASE(session_start__task_with_threads__threads_work),
         CASE(session_run__before_bell__is_seen_by_the_call),
         CASE(session_freeze__then_thaw__runs_again),
