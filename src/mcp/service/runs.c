@@ -113,7 +113,9 @@ static bool go_on(struct service *service, struct mcp_call *call, struct buf *ou
 {
     const char *run = argument_text(call, "resume");
     const struct engine_session_opts opts = {
-        .run = {.memory_dir = service->memory_dir, .proposer = "mcp"},
+        .run = {.memory_dir = service->memory_dir,
+                .target = argument_text(call, "target"),
+                .proposer = "mcp"},
         .resume = run,
         .contract = service_contract};
     if (argument_text(call, "task"))

@@ -1,0 +1,1 @@
+/* fake: time=500us */
