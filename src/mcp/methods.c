@@ -95,7 +95,7 @@ static void write_tool(const struct mcp_call *call, const struct mcp_tool *tool,
 {
     json_begin_object(w);
     json_put_string(w, "name", tool->name);
-    if (strcmp(call->version, "2025-06-18") >= 0)
+    if (tool->title && strcmp(call->version, "2025-06-18") >= 0)
         json_put_string(w, "title", tool->title);
     json_put_string(w, "description", tool->description);
     json_key(w, "inputSchema");

@@ -67,7 +67,9 @@ struct mcp_server; /* opaque */
 struct mcp_call;   /* opaque: a request that is being answered */
 
 struct mcp_tool {
-    const char *name, *title, *description;
+    const char *name;
+    const char *title; /* NULL: none */
+    const char *description;
     const char *input_schema;  /* JSON */
     const char *output_schema; /* JSON; NULL: answers are content only */
     bool is_read_only, is_idempotent;
