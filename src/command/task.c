@@ -83,3 +83,35 @@ const struct command command_task_check = {
     .params = check_params,
     .run = run_task_check,
 };
+
+static const struct param explain_params[] = {
+    PARAM_TASK,
+    {"source", NULL, "print the loop nest as C again, instead of the explanation", NULL, PARAM_FLAG,
+     false, false, NULL},
+    {0},
+};
+
+static bool run_task_explain(const struct command_call *call, struct command_result *out,
+                             struct err *err)
+{
+    struct explanation explanation;
+    if (!engine_explain(command_text(call, "task"), call->arena, &explanation, err))
+        return false;
+    (void)buf_append_str(&out->text,
+                         command_flag(call, "source") ? explanation.source : explanation.text);
+    (void)buf_append_str(&out->json, explanation.json);
+    return true;
+}
+
+const struct command command_task_explain = {
+    .name = "task explain",
+    .summary = "what KOPE understands of a reference",
+    .description =
+        "Shows the loops, what each statement reads and writes by the dimensions of the arrays, "
+        "and "
+        "line by line what was not understood and why. Moves leave alone what is not understood.",
+    .examples = "  kope task explain examples/matmul\n"
+                "  kope task explain examples/matmul --source",
+    .params = explain_params,
+    .run = run_task_explain,
+};

@@ -1,0 +1,15 @@
+# What is understood of a reference, and the nest printed as C is judged right by the gate.
+"$KOPE" task explain "$EXAMPLES/matmul"
+"$KOPE" task explain "$EXAMPLES/matmul" --source >printed.c
+"$KOPE" check "$EXAMPLES/matmul" printed.c --no-timing
+mkdir odd && cp "$EXAMPLES/sum/task.yaml" odd/ && cat >odd/reference.c <<'END'
+#include <stdint.h>
+void sum(const real *x, real *total, int64_t n)
+{
+    *total = 0;
+    while (n-- > 0)
+        *total += x[n];
+}
+END
+"$KOPE" task explain odd
+"$KOPE" task explain odd --json

@@ -1,0 +1,94 @@
+/*
+ * Any bytes as a C source: read or refused in words, never a crash; what is read prints as a text
+ * that reads again to the same text, and every access can be asked for its dimensions.
+ */
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "moves/nest.h"
+#include "moves/nest/affine.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char *const entries[] = {"attention", "conv2d", "softmax", "stencil", "argmax"};
+
+static bool ask_dimensions(void *context, const struct nest_expr *expr, bool is_target)
+{
+    struct poly subscripts[NEST_MAX_DIMENSIONS];
+    const struct nest_symbol *array = NULL;
+    const char *why = NULL;
+    size_t rank = 0;
+    (void)is_target;
+    if (expr->kind == NEST_ACCESS &&
+        !nest_delinearize(context, expr, subscripts, &rank, &array, &why) && !why)
+        BUG("fuzz: dimensions refused without a reason");
+    return true;
+}
+
+struct asking {
+    const struct nest *nest;
+    const struct nest_stmt *opaque;
+};
+
+static bool ask(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct asking *asking = context;
+    (void)depth;
+    if (stmt->kind == NEST_OPAQUE && !stmt->reason)
+        BUG("fuzz: a statement not understood without a reason");
+    if (stmt->kind == NEST_OPAQUE)
+        asking->opaque = stmt;
+    return nest_walk_exprs(stmt, ask_dimensions, (struct nest *)(uintptr_t)asking->nest);
+}
+
+static const char *print(const struct nest *nest, struct arena *arena)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    nest_print(nest, &text);
+    return arena_strdup(arena, buf_text(&text));
+}
+
+static void read_one(const char *text, const char *entry)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task task = {.name = entry,
+                              .entry = entry,
+                              .args = {{.name = "x", .rank = 2, .shape_text = {"rows", "cols"}}},
+                              .arg_count = 1};
+    struct nest *nest = NULL;
+    struct nest *again = NULL;
+    const char *why = NULL;
+    if (!nest_read(&task, text, &arena, &nest, &why)) {
+        if (!why)
+            BUG("fuzz: refused without a reason");
+        return;
+    }
+    struct asking asking = {.nest = nest};
+    (void)nest_walk(nest->body, ask, &asking);
+    const char *first = print(nest, &arena);
+    /* Text that was not understood may read differently in its new place: only its being kept is
+     * promised. */
+    if (asking.opaque)
+        return;
+    if (!nest_read(&task, first, &arena, &again, &why))
+        BUG("fuzz: what was printed is refused: %s", why);
+    if (!str_equal(print(again, &arena), first))
+        BUG("fuzz: printed twice, not the same:\n%s", first);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    if (size > 20000)
+        return 0;
+    const char *text = arena_strndup(&arena, (const char *)data, size);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        if (strstr(text, entries[i]))
+            read_one(text, entries[i]);
+    }
+    return 0;
+}
