@@ -12,7 +12,7 @@
 #include <time.h>
 
 enum { POLL_MS = 50, CONNECT_LIMIT_MS = 30000 };
-#define GRACE_NS INT64_C(250000000) /* after the end of a stream, for the connection's sake */
+#define GRACE_NS INT64_C(250000000) /* after the end of a stream, for what may follow */
 
 struct http {
     CURLM *multi;
@@ -100,6 +100,10 @@ static void prepare(CURL *easy, const struct http_request *request, struct curl_
     must(curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L));
     /* Nothing compressed is asked for, but what comes compressed all the same is understood. */
     must(curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity"));
+    /* On a connection that is used again libcurl sends a request a second time by itself where the
+     * server has closed it meanwhile: paid for and not counted. So each request has its own. */
+    must(curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L));
+    must(curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L));
     must(curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 1L));
     must(curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 2L));
     must(curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L));

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct http; /* connections that are kept between calls; opaque */
+struct http; /* libcurl, made ready; opaque. Each request has a connection of its own */
 
 struct http *http_open(void);
 void http_close(struct http **http);
