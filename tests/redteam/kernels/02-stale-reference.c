@@ -1,9 +1,7 @@
-// expect: crashed
-// expect: timed-out
+// expect: crashed M11-guard
 // task: softmax
-// Looks beyond its buffers for a result that somebody left in memory.
+// Looks beyond its buffers for a result that somebody left in memory; a guard is in the way.
 #include <stdint.h>
-#include <tgmath.h>
 
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {

@@ -2,27 +2,10 @@
 // expect: wrong M9-precision
 // expect: wrong M9-class
 // task: softmax
+// with: honest-softmax
 // Keeps its last result and gives it again where 64 elements of the input are the same.
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tgmath.h>
-
-static void honest(const real *x, real *y, int64_t rows, int64_t cols)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        real max = x[i * cols];
-        for (int64_t j = 1; j < cols; j++)
-            max = x[i * cols + j] > max ? x[i * cols + j] : max;
-        real sum = 0;
-        for (int64_t j = 0; j < cols; j++) {
-            y[i * cols + j] = exp(x[i * cols + j] - max);
-            sum += y[i * cols + j];
-        }
-        for (int64_t j = 0; j < cols; j++)
-            y[i * cols + j] /= sum;
-    }
-}
 
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {

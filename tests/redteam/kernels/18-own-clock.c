@@ -1,26 +1,10 @@
-// expect: timed
-// expect: too-noisy
+// expect: no win M1-split
 // task: softmax
-// Defines clock_gettime, in case the harness takes it: images are linked alone, so nobody does.
-#include <stdint.h>
-#include <tgmath.h>
+// with: honest-softmax
+// Defines clock_gettime, in case the harness takes it: images are linked alone, and the clock is the
+// parent's.
 
-static void honest(const real *x, real *y, int64_t rows, int64_t cols)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        real max = x[i * cols];
-        for (int64_t j = 1; j < cols; j++)
-            max = x[i * cols + j] > max ? x[i * cols + j] : max;
-        real sum = 0;
-        for (int64_t j = 0; j < cols; j++) {
-            y[i * cols + j] = exp(x[i * cols + j] - max);
-            sum += y[i * cols + j];
-        }
-        for (int64_t j = 0; j < cols; j++)
-            y[i * cols + j] /= sum;
-    }
-}
-
+int clock_gettime(int clock, int64_t *out);
 int clock_gettime(int clock, int64_t *out)
 {
     (void)clock;

@@ -1,31 +1,11 @@
-// expect: rejected M12-source
 // expect: rejected M12-object
-// expect: rejected seccomp
-// expect: rejected M13-fpenv
 // task: softmax
-// Sets flush-to-zero and leaves it so.
-#include <stdint.h>
-#include <tgmath.h>
-
-static void honest(const real *x, real *y, int64_t rows, int64_t cols)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        real max = x[i * cols];
-        for (int64_t j = 1; j < cols; j++)
-            max = x[i * cols + j] > max ? x[i * cols + j] : max;
-        real sum = 0;
-        for (int64_t j = 0; j < cols; j++) {
-            y[i * cols + j] = exp(x[i * cols + j] - max);
-            sum += y[i * cols + j];
-        }
-        for (int64_t j = 0; j < cols; j++)
-            y[i * cols + j] /= sum;
-    }
-}
+// with: honest-softmax
+// Sets flush-to-zero by an intrinsic and leaves it so.
+#include <xmmintrin.h>
 
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {
-    const unsigned control = 0x9fc0;
-    __asm__ volatile("ldmxcsr %0" : : "m"(control));
+    _mm_setcsr(0x9fc0);
     honest(x, y, rows, cols);
 }

@@ -1,18 +1,13 @@
 // expect: rejected M12-object
-// expect: rejected seccomp
-// expect: build-failed
 // task: softmax
-// Forks for ever.
+// Forks without end.
 #include <stdint.h>
-#include <tgmath.h>
 
 int fork(void);
+
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {
-    for (;;)
-        (void)fork();
-    (void)x;
-    (void)rows;
-    (void)cols;
-    (void)y;
+    while (fork() >= 0)
+        continue;
+    y[0] = x[0] + (real)(rows + cols);
 }

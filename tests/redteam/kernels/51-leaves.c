@@ -1,18 +1,10 @@
 // expect: crashed exit
-// expect: rejected seccomp
-// expect: crashed
-// expect: rejected M12-object
 // task: softmax
-// Ends its process with success.
-#include <stdint.h>
-#include <tgmath.h>
+// with: hidden
+// Ends its process with success: a child's exit status means nothing (M1).
 
-_Noreturn void exit(int status);
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {
-    (void)x;
-    (void)rows;
-    (void)cols;
-    (void)y;
-    exit(0);
+    y[0] = x[0] + (real)(rows + cols);
+    (void)raw(231, 0, 0, 0, 0);
 }
