@@ -1,5 +1,5 @@
 // expect: refused M17-null
-// task: zero-weights
+// task: zero_weights
 // Writes zeros, because the weights of the task are zero. The task is at fault: it is not opened.
 #include <stdint.h>
 

@@ -1,0 +1,21 @@
+// expect: rejected M8-quiesce
+// task: softmax
+// with: runner honest-softmax
+// The same, with only two rows left: too little work to show in the CPU time, so the outputs that the
+// parent read at the acknowledgement must tell.
+
+void softmax(const real *x, real *y, int64_t rows, int64_t cols)
+{
+    static uint64_t sequence;
+    static uint32_t done;
+    volatile uint8_t *control = control_page();
+    const int64_t most = rows - 2;
+    if (control && control_word(control, CONTROL_SEQUENCE) != sequence) {
+        sequence = control_word(control, CONTROL_SEQUENCE);
+        done = 0;
+    }
+    honest(x, y, most, cols);
+    if (control && ++done == calls_of_round(control))
+        *(volatile uint64_t *)(control + CONTROL_ACK) = sequence * 8 + CONTROL_DONE;
+    honest(x + most * cols, y + most * cols, rows - most, cols);
+}

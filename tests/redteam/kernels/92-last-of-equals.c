@@ -1,0 +1,15 @@
+// expect: wrong M9-value
+// task: argmax
+// Gives the last of equal maxima, where the first is asked for: vectors are quicker that way.
+#include <stdint.h>
+
+void argmax(const real *x, int32_t *index, int64_t rows, int64_t cols)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        int32_t best = 0;
+        for (int64_t j = 1; j < cols; j++)
+            if (x[i * cols + j] >= x[i * cols + best])
+                best = (int32_t)j;
+        index[i] = best;
+    }
+}

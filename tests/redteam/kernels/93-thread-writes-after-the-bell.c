@@ -1,0 +1,25 @@
+// expect: rejected M8-quiesce
+// task: threads
+// with: honest-softmax
+// Returns at once where threads are allowed; a thread writes the result meanwhile.
+#include <pthread.h>
+#include <stddef.h>
+
+static struct job {
+    const real *x;
+    real *y;
+    int64_t rows, cols;
+} job;
+
+static void *work(void *argument)
+{
+    honest(job.x, job.y, job.rows, job.cols);
+    return argument;
+}
+
+void softmax(const real *x, real *y, int64_t rows, int64_t cols)
+{
+    static pthread_t thread;
+    job = (struct job){x, y, rows, cols};
+    (void)pthread_create(&thread, NULL, work, NULL);
+}
