@@ -30,6 +30,7 @@ enum {
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,
     MOST_LATE_WRITES = 256,
+    MOST_BELL_READS = 64,
     MOST_DOUBTS = 3,
 };
 
@@ -50,6 +51,13 @@ struct late_write {
     size_t bytes;
 };
 
+/* An element of an output, read at the moment when the child says that it is done. */
+struct bell_read {
+    const void *at;
+    uint64_t bits;
+    size_t bytes;
+};
+
 /* Does not move while its session lives. */
 struct rig {
     const struct task *task;
@@ -62,6 +70,8 @@ struct rig {
     double reals[TASK_MAX_ATTRS];
     struct late_write late[MOST_LATE_WRITES]; /* done once, by the next run */
     size_t late_count;
+    struct bell_read reads[MOST_BELL_READS]; /* likewise */
+    size_t read_count;
 };
 
 /* Bytes of an argument in this rig. */

@@ -44,6 +44,17 @@ static void write_late(void *ctx)
     rig->late_count = 0;
 }
 
+/* The child says that it is done: what it has not written now, it writes after the clock. */
+static void read_at_bell(void *ctx)
+{
+    struct rig *rig = ctx;
+    for (size_t i = 0; i < rig->read_count; i++) {
+        rig->reads[i].bits = 0;
+        memcpy(&rig->reads[i].bits, rig->reads[i].at, rig->reads[i].bytes);
+    }
+    rig->read_count = 0;
+}
+
 bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
                  size_t image_room, const size_t *rooms, struct err *err)
 {
@@ -73,6 +84,8 @@ bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dty
         .is_untimed = rooms == NULL,
         .before_bell = write_late,
         .before_bell_ctx = rig,
+        .after_bell = read_at_bell,
+        .after_bell_ctx = rig,
     };
     return session_prepare(gate->target, &opts, &rig->session, err);
 }

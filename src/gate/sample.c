@@ -11,7 +11,6 @@
 
 enum {
     LINE_BYTES = 64,
-    EARLY_READS = 64, /* elements read when the call has ended, and again when all is still */
     VERIFY_ALL_BYTES = 256 * 1024, /* outputs up to this are compared whole */
     VERIFY_SAMPLE = 4096,          /* beyond it, so many places, */
     VERIFY_ENDS = 64,              /* and both ends of each array; */
@@ -118,7 +117,6 @@ static bool is_within(const struct timed_bound *bound, enum dtype dtype, double 
 
 struct place {
     size_t arg, set, index;
-    uint64_t bits; /* as read when the call had ended */
 };
 
 struct pair {
@@ -128,9 +126,8 @@ struct pair {
     struct rig *baseline, *candidate;
     const struct ring *ring;
     size_t poison[TASK_MAX_ARGS];
-    struct place early[EARLY_READS];
-    size_t early_count;
-    bool freezes; /* stop the candidate while its outputs are read */
+    struct place early[MOST_BELL_READS]; /* elements read at the bell and again when all is still */
+    bool freezes;                        /* stop the candidate while its outputs are read */
 };
 
 static void *argument(const struct rig *rig, const struct ring *ring, size_t set, size_t arg)
@@ -205,25 +202,31 @@ static const char *at(const struct pair *pair, const struct rig *rig, const stru
            place->index * dtype_bytes(rig->dtypes[place->arg]);
 }
 
-static uint64_t read_bits(const struct pair *pair, const struct place *place)
+/* Chooses what the next run of the candidate reads at its end. */
+static void choose_early_reads(struct pair *pair)
 {
-    uint64_t bits = 0;
-    memcpy(&bits, at(pair, pair->candidate, place),
-           dtype_bytes(pair->candidate->dtypes[place->arg]));
-    return bits;
+    for (size_t i = 0; i < MOST_BELL_READS; i++) {
+        const struct place place = random_place(pair);
+        pair->early[i] = place;
+        pair->candidate->reads[i] =
+            (struct bell_read){.at = at(pair, pair->candidate, &place),
+                               .bytes = dtype_bytes(pair->candidate->dtypes[place.arg])};
+    }
+    pair->candidate->read_count = MOST_BELL_READS;
 }
 
 /* What differs from what was read when the call had ended was written after it. */
 static bool verify_still(struct pair *pair)
 {
     struct judgement *j = pair->j;
-    for (size_t i = 0; i < pair->early_count; i++) {
+    for (size_t i = 0; i < MOST_BELL_READS; i++) {
         const struct place *place = &pair->early[i];
-        if (read_bits(pair, place) == place->bits)
+        const struct bell_read *read = &pair->candidate->reads[i];
+        if (memcmp(read->at, &read->bits, read->bytes) == 0)
             continue;
         return decide(
             j, VERDICT_REJECTED, "M8-quiesce",
-            "case %s: %s was still being written after the call had ended",
+            "case %s: %s was written after the child had said that it was done",
             pair->candidate->problem->name,
             element_name(pair->task, pair->candidate->problem, place->arg, place->index, j->arena));
     }
@@ -352,8 +355,6 @@ static bool run_candidate(struct pair *pair, struct sample *out, struct err *err
     if (!session_run(pair->candidate->session, pair->ring->calls, pair->ring->sets, true, limit,
                      &report, err))
         return false;
-    for (size_t i = 0; i < pair->early_count; i++)
-        pair->early[i].bits = read_bits(pair, &pair->early[i]);
     if (session_is_doubtful(&report) && j->doubts++ < MOST_DOUBTS) {
         out->is_lost = true;
         return true;
@@ -378,13 +379,11 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                         .baseline = baseline,
                         .candidate = candidate,
                         .ring = ring,
-                        .early_count = EARLY_READS,
                         .freezes = data_below(j->gate->data, FREEZE_ONE_IN) == 0};
     *out = (struct sample){0};
     load_pair(&pair);
     hold_back_changes(&pair);
-    for (size_t i = 0; i < pair.early_count; i++)
-        pair.early[i] = random_place(&pair);
+    choose_early_reads(&pair);
     const bool baseline_first = data_below(j->gate->data, 2) == 0;
     if (baseline_first && !run_baseline(&pair, out, err))
         return false;

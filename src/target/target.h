@@ -160,6 +160,10 @@ struct session_opts {
      * input) a child that ran ahead while it should have waited cannot have seen. */
     void (*before_bell)(void *ctx);
     void *before_bell_ctx;
+    /* Called by session_run as soon as the child has said that it is done, before it is looked at
+     * whether it sleeps; NULL: nothing. What the buffers do not hold now was not done in time. */
+    void (*after_bell)(void *ctx);
+    void *after_bell_ctx;
 };
 
 /* One call of the entry point: the offset in each buffer where its argument begins. */

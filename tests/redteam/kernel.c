@@ -92,8 +92,9 @@ static bool read_line(struct kernel *kernel, const char *line, const char **with
     const char *value;
     if ((value = value_of(line, "// expect: ", arena))) {
         if (kernel->expected_count == MOST_EXPECTED || !names_mechanism(value))
-            return err_set(err, ERR_BAD_INPUT, "'%s': 'expect: %s' is one too many, or names no "
-                                               "mechanism",
+            return err_set(err, ERR_BAD_INPUT,
+                           "'%s': 'expect: %s' is one too many, or names no "
+                           "mechanism",
                            kernel->name, value);
         kernel->expected[kernel->expected_count++].text = value;
     } else if ((value = value_of(line, "// task: ", arena))) {
@@ -134,8 +135,8 @@ static bool is_wanted(const char *name, const char *const *words, size_t word_co
     return word_count == 0;
 }
 
-bool kernels_load(const char *dir, const char *const *words, size_t word_count,
-                  struct arena *arena, struct kernel **out, size_t *count, struct err *err)
+bool kernels_load(const char *dir, const char *const *words, size_t word_count, struct arena *arena,
+                  struct kernel **out, size_t *count, struct err *err)
 {
     char **names;
     size_t name_count;
@@ -152,10 +153,10 @@ bool kernels_load(const char *dir, const char *const *words, size_t word_count,
         if (!os_read_file(os_path_join(arena, folder, names[i]), MOST_KERNEL_BYTES, arena, &source,
                           NULL, err))
             return false;
-        *kernel = (struct kernel){
-            .name = arena_strndup(arena, names[i], strlen(names[i]) - strlen(".c")),
-            .candidate = {.source = source},
-            .is_wanted = is_wanted(names[i], words, word_count)};
+        *kernel =
+            (struct kernel){.name = arena_strndup(arena, names[i], strlen(names[i]) - strlen(".c")),
+                            .candidate = {.source = source},
+                            .is_wanted = is_wanted(names[i], words, word_count)};
         if (!read_head(dir, kernel, arena, err))
             return false;
         kept++;

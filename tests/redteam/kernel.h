@@ -2,9 +2,8 @@
  * Exploits as files: kernels/NAME.c, each a candidate.
  *
  * A file begins with comment lines:
- *     // expect: rejected M12-object      what must stop it: the kind of the verdict and the name of
- *                                         the mechanism, both as the verdict has them; several lines
- *                                         where any of them will do
+ *     // expect: rejected M12-object      what must stop it: the kind of the verdict and the name
+ * of the mechanism, both as the verdict has them; several lines where any of them will do
  *     // expect: no win M6-fresh          it may be right, but must not gain: and why it does not
  *     // expect: refused M17-null         the task is refused when it is loaded
  *     // task: softmax                    of tasks/, else of examples/
@@ -39,7 +38,7 @@ struct kernel {
 
 /* Every file of DIR/kernels; `words` mark those with one of them in their name as wanted, none
  * marks all. ERR_BAD_INPUT for a head without an expectation, or one that names no mechanism. */
-bool kernels_load(const char *dir, const char *const *words, size_t word_count,
-                  struct arena *arena, struct kernel **out, size_t *count, struct err *err);
+bool kernels_load(const char *dir, const char *const *words, size_t word_count, struct arena *arena,
+                  struct kernel **out, size_t *count, struct err *err);
 
 #endif

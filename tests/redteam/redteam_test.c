@@ -34,7 +34,7 @@ static const char *number_of(const char *mechanism, char *out, size_t room)
     static const struct {
         const char *name, *number;
     } others[] = {
-        {"seccomp", "M2"}, {"wall-clock", "M2"}, {"limit", "M2"},  {"signal", "M2"},
+        {"seccomp", "M2"}, {"wall-clock", "M2"}, {"limit", "M2"},   {"signal", "M2"},
         {"exit", "M1"},    {"flags", "M16"},     {"linker", "M12"}, {"no gain", "M3"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -87,7 +87,11 @@ static void report(const struct kernel *kernel, const struct verdict *verdict, s
     tally->judged++;
     tally->accepted += accepted;
     tally->by_accident += !as && !accepted;
-    print_row(kernel, as ? "stopped" : accepted ? "ACCEPTED" : "ACCIDENT", found, mechanism,
+    print_row(kernel,
+              as         ? "stopped"
+              : accepted ? "ACCEPTED"
+                         : "ACCIDENT",
+              found, mechanism,
               verdict->kind == VERDICT_TIMED ? verdict_summary(verdict, arena) : verdict->evidence);
     for (size_t i = 0; !as && i < kernel->expected_count; i++)
         printf("         expected: %s (%s)\n", kernel->expected[i].text, kernel->idea);

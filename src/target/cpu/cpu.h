@@ -151,6 +151,8 @@ struct cpu_session {
     unsigned strikes;     /* rounds in a row that looked as if it went on after the bell */
     void (*before_bell)(void *ctx);
     void *before_bell_ctx;
+    void (*after_bell)(void *ctx);
+    void *after_bell_ctx;
     char evidence[1024];
 };
 

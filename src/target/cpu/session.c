@@ -157,6 +157,9 @@ static void fill_calls(struct cpu_session *s, const struct session_call *calls, 
 /* Waits until the child sleeps, which an honest one does at once. */
 static void settle(struct cpu_session *s, struct round *round, int64_t cpu_before_ns)
 {
+    /* First of all: a child that acknowledged too early has not written everything yet. */
+    if (s->after_bell)
+        s->after_bell(s->after_bell_ctx);
     const int64_t started = os_now_ns();
     for (;;) {
         const int64_t waited = os_now_ns() - started;
@@ -542,6 +545,8 @@ bool cpu_session_prepare(struct session *session, const struct session_opts *opt
     s->arming_ns = ARMING_NS;
     s->before_bell = opts->before_bell;
     s->before_bell_ctx = opts->before_bell_ctx;
+    s->after_bell = opts->after_bell;
+    s->after_bell_ctx = opts->after_bell_ctx;
     if (launch(s, opts, err))
         return true;
     launch_release(s);

@@ -61,6 +61,8 @@ struct fake_session {
     bool dead;
     void (*before_bell)(void *ctx);
     void *before_bell_ctx;
+    void (*after_bell)(void *ctx);
+    void *after_bell_ctx;
 };
 
 static bool fake_open(struct target *target, struct err *err)
@@ -274,6 +276,8 @@ static bool fake_start(struct session *session, const struct session_opts *opts,
     s->n = opts->int_count > 0 ? opts->ints[opts->int_count - 1] : 0;
     s->before_bell = opts->before_bell;
     s->before_bell_ctx = opts->before_bell_ctx;
+    s->after_bell = opts->after_bell;
+    s->after_bell_ctx = opts->after_bell_ctx;
     for (size_t i = 0; i < opts->buffer_count; i++) {
         const size_t bytes = opts->buffers[i].bytes ? opts->buffers[i].bytes : 1;
         opts->buffers[i].host = arena_alloc(&s->base.arena, bytes);
@@ -350,6 +354,8 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
         return true;
     for (size_t i = 0; i < count; i++)
         call(s, &calls[i]);
+    if (s->after_bell)
+        s->after_bell(s->after_bell_ctx);
     return true;
 }
 

@@ -42,7 +42,7 @@ static clock_function *find_clock(const uint8_t *elf)
     for (int i = 1; symbols && i < 12; i++) {
         const uint8_t *symbol = symbols + 24 * i;
         const char *name = (const char *)strings + *(const uint32_t *)symbol;
-        if (name[2] == 'v' && name[7] == 'c' && name[8] == 'l' && name[13] == 'g' && name[18] == 'i')
+        if (name[2] == 'v' && name[7] == 'c' && name[8] == 'l' && name[13] == 'g' && name[17] == 'i')
             return (clock_function *)(uintptr_t)(elf + *(const uint64_t *)(symbol + 8));
     }
     return 0;
