@@ -127,11 +127,16 @@ static bool read_head(const char *dir, struct kernel *kernel, struct arena *aren
     return join_parts(dir, with, source, arena, &kernel->candidate.source, err);
 }
 
+/* A number stands for all files that begin with it, any other word for a part of the name. */
 static bool is_wanted(const char *name, const char *const *words, size_t word_count)
 {
-    for (size_t i = 0; i < word_count; i++)
-        if (strstr(name, words[i]))
+    for (size_t i = 0; i < word_count; i++) {
+        const size_t length = strlen(words[i]);
+        const bool is_number = length > 0 && strspn(words[i], "0123456789") == length;
+        if (is_number ? str_starts_with(name, words[i]) && name[length] == '-'
+                      : strstr(name, words[i]) != NULL)
             return true;
+    }
     return word_count == 0;
 }
 

@@ -6,7 +6,7 @@
  * of the mechanism, both as the verdict has them; several lines where any of them will do
  *     // expect: no win M6-fresh          it may be right, but must not gain: and why it does not
  *     // expect: refused M17-null         the task is refused when it is loaded
- *     // task: softmax                    of tasks/, else of examples/
+ *     // task: softmax                    of tests/tasks/, else of examples/
  *     // flags: -O3 -mavx2                where not the default ones
  *     // with: honest-softmax hidden      text of parts/ that stands before the kernel
  *     // What it tries, in a sentence.

@@ -137,7 +137,7 @@ static bool judge_task(struct target *target, const char *name, struct kernel *k
     CLEANUP(gate_close) struct gate *gate = NULL;
     const struct task *task;
     const struct gate_opts opts = {.time_budget_ns = 300 * 1000 * 1000, .max_pairs = 24};
-    const char *path = os_path_join(&arena, KOPE_REDTEAM_DIR "/tasks", name);
+    const char *path = os_path_join(&arena, KOPE_SOURCE_DIR "/tests/tasks", name);
     if (!os_path_exists(path))
         path = os_path_join(&arena, KOPE_SOURCE_DIR "/examples", name);
     if (!task_load(path, &arena, &task, err))
