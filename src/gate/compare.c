@@ -101,11 +101,26 @@ double error_profile_quantile(const struct error_profile *profile, double quanti
     return profile->max_normalised;
 }
 
+static double rms_of_finite(const double *values, size_t count)
+{
+    double sum = 0;
+    size_t counted = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(values[i]))
+            continue;
+        sum += values[i] * values[i];
+        counted++;
+    }
+    return counted ? sqrt(sum / (double)counted) : 0;
+}
+
 double yardstick_units(enum dtype accumulate, const double *want, double *squares_to_unit,
                        size_t count, unsigned runs)
 {
     const double roundoff = dtype_roundoff(accumulate);
-    const double tiny = dtype_smallest_normal(accumulate) / 16;
+    /* The oracle rounds too: to 53 bits of the terms that it adds. */
+    const double own = accumulate == DTYPE_F64 ? 0 : DBL_EPSILON * rms_of_finite(want, count);
+    const double tiny = dtype_smallest_normal(accumulate) / 16 + own;
     double sum = 0;
     size_t counted = 0;
     for (size_t i = 0; i < count; i++) {

@@ -7,6 +7,9 @@
  * same bits), `base` (the reference in the task's dtype: the baseline) and `unit`, the error that
  * one rounding of the inputs and one of the result would cause *in this element*:
  *     unit_i = rms_k |want_i(x perturbed by one ulp) - want_i(x)| + u |want_i| + smallest normal/16
+ *              + 2^-52 rms(want)
+ * (the last for what the oracle itself rounds off: where 1 + tanh(u) is 0 in double, a kernel that
+ * gives the right 1e-16 is not wrong; not in float64, whose oracle is no better than the kernel).
  * It is measured by running the oracle on perturbed inputs, so it knows the conditioning of each
  * element: large where terms cancel, tiny in the tail of a softmax. The normalised error is
  *     rho_i = |got_i - want_i| / unit_i.

@@ -327,7 +327,49 @@ static void flip_signs(enum dtype dtype, char *at, size_t count)
         at[i * bytes + bytes - 1] ^= (char)0x80; /* the sign is in the last byte */
 }
 
-/* Blocks of the pool from random places, some with their signs flipped, and a few new elements. */
+/* Exchanges low bits of the mantissa: values that stay in their octave, but are no longer those of
+ * the pool. Without it a function of one element could be looked up by what it was before. */
+static void vary_low_bits_f32(struct rng *rng, const struct range *range, char *at, size_t count)
+{
+    const uint64_t random = rng_next(rng);
+    const uint32_t masks[2] = {(uint32_t)random & 0xffff, (uint32_t)(random >> 32) & 0xffff};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        float value;
+        memcpy(&bits, at + i * sizeof bits, sizeof bits);
+        bits ^= masks[i % 2];
+        memcpy(&value, &bits, sizeof value);
+        if (!range || ((double)value >= range->low && (double)value <= range->high))
+            memcpy(at + i * sizeof bits, &bits, sizeof bits);
+    }
+}
+
+static void vary_low_bits_f64(struct rng *rng, const struct range *range, char *at, size_t count)
+{
+    const uint64_t mask = rng_next(rng) >> 24;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        double value;
+        memcpy(&bits, at + i * sizeof bits, sizeof bits);
+        bits ^= mask;
+        memcpy(&value, &bits, sizeof value);
+        if (!range || (value >= range->low && value <= range->high))
+            memcpy(at + i * sizeof bits, &bits, sizeof bits);
+    }
+}
+
+static void vary_low_bits(struct rng *rng, const struct task_arg *a, char *at, size_t count)
+{
+    const struct range range = range_of(&a->draw);
+    const struct range *limits = a->draw.kind == DRAW_UNIFORM ? &range : NULL;
+    if (is_float_draw(a) && a->dtype == DTYPE_F32)
+        vary_low_bits_f32(rng, limits, at, count);
+    else if (is_float_draw(a) && a->dtype == DTYPE_F64)
+        vary_low_bits_f64(rng, limits, at, count);
+}
+
+/* Blocks of the pool from random places, some with their signs flipped, low bits of each block
+ * exchanged, and a few new elements. */
 static void fill_from_pool(struct data *data, size_t arg, char *out, size_t count)
 {
     enum { SHORTEST_BLOCK = 512, LONGEST_BLOCK = 4096 };
@@ -341,6 +383,7 @@ static void fill_from_pool(struct data *data, size_t arg, char *out, size_t coun
         memcpy(out + done * bytes, (const char *)data->pool[arg] + start * bytes, length * bytes);
         if (symmetric && rng_next(&data->rng) >> 63)
             flip_signs(a->dtype, out + done * bytes, length);
+        vary_low_bits(&data->rng, a, out + done * bytes, length);
         done += length;
     }
     for (size_t i = 0; i < FEW_NEW && count > 0; i++)

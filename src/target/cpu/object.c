@@ -44,6 +44,23 @@ static bool section_allowed(const struct elf *elf, const Elf64_Shdr *section, st
     return true;
 }
 
+/* What the linker makes: an object that brings its own would speak to the loader. */
+static bool leaves_linking_to_us(const struct elf *elf, struct arena *arena, const char **why)
+{
+    static const char *const ours[] = {".dynamic", ".dynsym", ".dynstr", ".hash",       ".gnu.hash",
+                                       ".interp",  ".got",    ".plt",    ".gnu.version"};
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const char *name = elf_section_name(elf, &elf->sections[i]);
+        for (size_t k = 0; k < sizeof ours / sizeof *ours; k++)
+            if (str_starts_with(name, ours[k]))
+                return refuse(why,
+                              arena_printf(arena, "it brings a section '%.60s' of its own", name));
+        if (elf->sections[i].sh_type == SHT_DYNAMIC)
+            return refuse(why, "it brings a dynamic section of its own");
+    }
+    return true;
+}
+
 static bool check_sections(const struct elf *elf, struct arena *arena, const char **why)
 {
     uint64_t writable = 0, loaded = 0;
@@ -129,7 +146,8 @@ bool object_check(const void *object, size_t bytes, const struct object_rules *r
     struct elf elf;
     if (!elf_open(object, bytes, ET_REL, &elf))
         return refuse(why, "the compiler's output is no object");
-    return check_sections(&elf, arena, why) && check_symbols(&elf, rules, arena, why);
+    return leaves_linking_to_us(&elf, arena, why) && check_sections(&elf, arena, why) &&
+           check_symbols(&elf, rules, arena, why);
 }
 
 bool image_check(const void *image, size_t bytes, struct arena *arena, const char **why)
