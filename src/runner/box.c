@@ -132,14 +132,11 @@ static bool limit(__rlimit_resource_t resource, rlim_t value)
     return setrlimit(resource, &(struct rlimit){value, value}) == 0;
 }
 
-bool box_limit(uint64_t address_space_bytes, bool threads)
+bool box_limit(uint64_t address_space_bytes)
 {
     const rlim_t cpu_seconds = 4 * 3600; /* the parent's own limits are far below */
-    bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_NOFILE, 0) &&
-                limit(RLIMIT_MEMLOCK, 0) && limit(RLIMIT_MSGQUEUE, 0) &&
-                limit(RLIMIT_SIGPENDING, 0) && limit(RLIMIT_STACK, RUNNER_STACK_BYTES) &&
-                limit(RLIMIT_CPU, cpu_seconds) && limit(RLIMIT_AS, (rlim_t)address_space_bytes);
-    if (!threads)
-        done = done && limit(RLIMIT_NPROC, 0);
-    return done;
+    return limit(RLIMIT_NPROC, 0) && limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) &&
+           limit(RLIMIT_NOFILE, 0) && limit(RLIMIT_MEMLOCK, 0) && limit(RLIMIT_MSGQUEUE, 0) &&
+           limit(RLIMIT_SIGPENDING, 0) && limit(RLIMIT_STACK, RUNNER_STACK_BYTES) &&
+           limit(RLIMIT_CPU, cpu_seconds) && limit(RLIMIT_AS, (rlim_t)address_space_bytes);
 }

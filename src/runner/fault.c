@@ -13,7 +13,7 @@ static struct {
     volatile sig_atomic_t aborted;
 } shared;
 
-static _Alignas(16) uint8_t handler_stack[32 * 1024];
+static _Alignas(16) uint8_t handler_stack[FAULT_STACK_BYTES];
 
 #if defined(__x86_64__)
 static void note_registers(struct runner_fault *fault, const ucontext_t *context)
@@ -55,12 +55,17 @@ static void on_fault(int number, siginfo_t *info, void *context)
     /* The handler is gone (SA_RESETHAND): the instruction faults again and ends the process. */
 }
 
+bool fault_use_stack(void *room)
+{
+    const stack_t stack = {.ss_sp = room, .ss_size = FAULT_STACK_BYTES};
+    return sigaltstack(&stack, NULL) == 0;
+}
+
 bool fault_install(struct runner_control *control)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
     shared.control = control;
-    const stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
-    if (sigaltstack(&stack, NULL) != 0)
+    if (!fault_use_stack(handler_stack))
         return false;
     struct sigaction action = {.sa_sigaction = on_fault,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | (int)SA_RESETHAND};
@@ -78,12 +83,17 @@ void fault_set_image(const struct image *image)
     shared.image_bytes = image->bytes;
 }
 
+_Noreturn void fault_abort(void)
+{
+    shared.aborted = 1;
+    __builtin_trap();
+}
+
 /* In the place of the C library's abort (--wrap in CMakeLists.txt), for its own calls too (a
  * corrupted heap): that one needs system calls which the box refuses, and a crash would look like
  * an attempt to break out. */
 _Noreturn void __wrap_abort(void);
 _Noreturn void __wrap_abort(void)
 {
-    shared.aborted = 1;
-    __builtin_trap();
+    fault_abort();
 }

@@ -5,7 +5,6 @@
 #include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -137,11 +136,11 @@ static bool install(struct filter *f)
     const struct sock_fprog program = {.len = f->length, .filter = f->code};
     if (f->length >= MOST_INSTRUCTIONS)
         return false;
-    /* Without the flag some kernels switch speculative loads off for a filtered process, and the
-     * measurement would be of another machine. */
-    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-                   &program) == 0 ||
-           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0UL, &program) == 0;
+    /* Without the second flag some kernels switch speculative loads off for a filtered process, and
+     * the measurement would be of another machine. */
+    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                   SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0 ||
+           syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
 }
 
 /* What the C library tries of its own accord, answered without being done. */
@@ -150,7 +149,6 @@ static void answer_library(struct filter *f)
     answer(f, SYS_mremap, SECCOMP_RET_ERRNO | ENOMEM);  /* realloc copies then */
     answer(f, SYS_writev, SECCOMP_RET_ERRNO | EBADF);   /* its last words */
     answer(f, SYS_sysinfo, SECCOMP_RET_ERRNO | ENOSYS); /* qsort of a large array asks for it */
-    answer(f, SYS_clone3, SECCOMP_RET_ERRNO | ENOSYS);  /* it uses clone then, whose flags show */
 }
 
 static void allow_common(struct filter *f)
@@ -174,29 +172,12 @@ bool filter_for_loading(void)
     allow(&f, SYS_mmap);
     allow(&f, SYS_mprotect);
     allow(&f, SYS_madvise);
-    /* The second filter; and what only a candidate with threads needs must pass here too. */
+    /* The second filter. */
     allow_if(&f, SYS_seccomp, (struct condition[]){{0, ~UINT32_C(0), SECCOMP_SET_MODE_FILTER}}, 1);
-    allow(&f, SYS_clone);
-    allow(&f, SYS_set_robust_list);
-    allow(&f, SYS_rseq);
-    allow(&f, SYS_rt_sigprocmask);
-    allow(&f, SYS_gettid);
     return install(&f);
 }
 
-static void allow_threads(struct filter *f)
-{
-    const uint32_t needed = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;
-    const uint32_t refused = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET |
-                             CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_PTRACE;
-    allow_if(f, SYS_clone, (struct condition[]){{0, needed | refused, needed}}, 1);
-    allow(f, SYS_set_robust_list);
-    allow(f, SYS_rseq);
-    allow(f, SYS_rt_sigprocmask);
-    allow(f, SYS_gettid);
-}
-
-bool filter_for_candidate(bool threads)
+bool filter_for_candidate(void)
 {
     static const uint32_t advice[] = {MADV_DONTNEED, MADV_FREE, MADV_HUGEPAGE, MADV_NOHUGEPAGE};
     struct filter f = {0};
@@ -211,8 +192,6 @@ bool filter_for_candidate(bool threads)
     allow_if(&f, SYS_mprotect, (struct condition[]){{2, ~(uint32_t)(PROT_READ | PROT_WRITE), 0}},
              1);
     allow_values(&f, SYS_madvise, 2, ~UINT32_C(0), advice, sizeof advice / sizeof *advice);
-    if (threads)
-        allow_threads(&f);
     return install(&f);
 }
 

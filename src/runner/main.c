@@ -1,8 +1,7 @@
 #include "runner/runner.h"
+#include "runner/team.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -37,7 +36,8 @@ static struct runner_control *map_control(void)
         return NULL;
     const struct runner_config *config = &control->config;
     if (config->magic != RUNNER_MAGIC || config->version != RUNNER_VERSION ||
-        config->buffer_count > RUNNER_MAX_BUFFERS)
+        config->buffer_count > RUNNER_MAX_BUFFERS || config->threads > RUNNER_MAX_THREADS ||
+        config->processor_count > RUNNER_MAX_THREADS)
         return NULL;
     control->address = (uint64_t)(uintptr_t)control;
     return control;
@@ -81,27 +81,6 @@ static uint64_t mapped_bytes(void)
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void pin(int cpu)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET((size_t)cpu, &set);
-    (void)sched_setaffinity(0, sizeof set, &set); /* a smaller affinity of the parent wins */
-}
-
-static void *do_nothing(void *argument)
-{
-    return argument;
-}
-
-/* The C library sets up threads with the first one, by calls that the box refuses later. */
-static void warm_threads(void)
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
-        (void)pthread_join(thread, NULL);
-}
-
 /* Those that need /proc come before those that take it away. */
 static bool enter_layers(int64_t parent, uint32_t *missing)
 {
@@ -121,15 +100,16 @@ static void enter_box(struct runner_control *control)
     /* The loaded image and the main thread's stack come on top of what is mapped. */
     const uint64_t limit = mapped_bytes() + config->memory_limit_bytes +
                            (uint64_t)RUNNER_STACK_BYTES + 4 * config->image_room +
-                           (UINT64_C(1) << 20);
+                           (UINT64_C(1) << 20) + team_bytes(config);
     uint32_t missing = 0;
     if (!enter_layers(config->parent, &missing))
         runner_fail(control, "privileges cannot be given up", errno);
-    if (!box_limit(limit, config->threads > 1))
+    /* Namespaces are entered by one thread, limits and filters then hold for all. */
+    if (!team_make(control))
+        runner_fail(control, "the task's threads cannot be made", errno);
+    if (!box_limit(limit))
         runner_fail(control, "limits cannot be set", errno);
     control->missing_layers = missing;
-    if (config->threads > 1)
-        warm_threads();
     if (!fault_install(control))
         runner_fail(control, "signal handlers cannot be set", errno);
     if (!filter_for_loading())
@@ -178,8 +158,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < control->config.buffer_count; i++)
         buffers[i] = map_buffer(control, i);
     const uint8_t *file = map_image(control);
-    if (control->config.cpu >= 0)
-        pin(control->config.cpu);
+    team_pin(&control->config, 0);
     enter_box(control);
     wait_for_image(control);
 
@@ -188,7 +167,7 @@ int main(int argc, char **argv)
     if (!image_load(file, control->config.image_bytes, &image, &why))
         runner_refuse(control, why);
     fault_set_image(&image);
-    if (!filter_for_candidate(control->config.threads > 1))
+    if (!filter_for_candidate())
         runner_fail(control, "the second filter cannot be set", errno);
     serve(control, buffers, &image);
 }

@@ -32,6 +32,7 @@ enum {
     RUNNER_MAX_CALLS = 256,
     RUNNER_MAX_INTS = 32,
     RUNNER_MAX_REALS = 16,
+    RUNNER_MAX_THREADS = 256,
     RUNNER_ERROR_BYTES = 256,
     RUNNER_LINE_BYTES = 128, /* two cache lines: the prefetcher fetches pairs */
     RUNNER_GUARD_BYTES = 1024 * 1024,
@@ -75,10 +76,11 @@ struct runner_config {
     uint64_t image_bytes;        /* written with the image, before the first `wake` */
     uint64_t memory_limit_bytes; /* address space beyond image and buffers */
     uint32_t buffer_count, int_count, real_count;
-    uint32_t threads;
-    uint32_t yields; /* one processor only: give it up while waiting */
-    int32_t cpu;     /* pin to it; -1: no */
-    int64_t parent;  /* process id */
+    uint32_t threads; /* that may work at a time; the process has one more where it is not 1 */
+    uint32_t yields;  /* too few processors for all: give them up while waiting */
+    uint32_t processor_count;                /* 0: not pinned */
+    uint16_t processors[RUNNER_MAX_THREADS]; /* of the first thread, and of each other */
+    int64_t parent;                          /* process id */
     struct runner_buffer buffers[RUNNER_MAX_BUFFERS];
     int64_t ints[RUNNER_MAX_INTS];
     double reals[RUNNER_MAX_REALS];
@@ -133,6 +135,7 @@ struct runner_control {
 
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t ack; /* by the child */
     _Atomic uint32_t environment_changed;             /* MXCSR or x87 control word */
+    _Atomic uint32_t threads_left; /* threads of the candidate that nobody has joined */
 
     _Alignas(RUNNER_LINE_BYTES) struct runner_fault fault; /* by the child */
 

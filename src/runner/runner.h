@@ -4,7 +4,7 @@
  * It maps the shared buffers, shuts itself in (limits, namespaces, Landlock, seccomp), loads the
  * image and then answers the doorbell of protocol.h. Order matters: nothing of the candidate is
  * looked at before the box is closed, and no new code can be mapped once the candidate runs. One
- * thread, no clean-up: the parent kills it.
+ * thread, unless the task allows more (team.h); no clean-up: the parent kills it.
  */
 #ifndef KOPE_RUNNER_RUNNER_H
 #define KOPE_RUNNER_RUNNER_H
@@ -36,11 +36,12 @@ uint32_t box_hide_process(int64_t parent);
  * descriptors and files are gone. */
 uint32_t box_hide_clock(void);
 /* Address space in all, processes, files and the like. */
-bool box_limit(uint64_t address_space_bytes, bool threads);
+bool box_limit(uint64_t address_space_bytes);
 
-/* filter.c: what the loader may do; then, on top of it, what the candidate may do. */
+/* filter.c: what the loader may do; then, on top of it, what the candidate may do: no new thread
+ * either. For all threads of the process. */
 bool filter_for_loading(void);
-bool filter_for_candidate(bool threads);
+bool filter_for_candidate(void);
 /* A call that no filter lets through: the process is killed by SIGSYS. */
 _Noreturn void filter_die(void);
 
@@ -60,6 +61,11 @@ bool symbol_list(void);
 
 /* fault.c: signal handlers that leave a struct runner_fault. */
 bool fault_install(struct runner_control *control);
+/* The calling thread handles its signals on a stack of its own; `room` lasts as long as it. */
+enum { FAULT_STACK_BYTES = 32 * 1024 };
+bool fault_use_stack(void *room);
+/* In the place of abort, for what can only be a candidate's mistake. */
+_Noreturn void fault_abort(void);
 void fault_set_image(const struct image *image);
 
 /* serve.c: answers the doorbell for ever. */

@@ -190,9 +190,9 @@ static void start(struct test *t, struct cpu_session *s)
                                       .cpu = -1};
     const int64_t deadline = os_now_ns() + LIMIT_NS;
     *s = (struct cpu_session){.base.target = t->target, .status_fd = -1};
-    if (!launch(s, &opts, &t->err))
+    if (!launch(s, &opts, &t->err) || !launch_give_image(s, t->image, t->image_bytes, &t->err))
         stop("sandbox_test: %s; %s", t->err.message, t->err.hint);
-    while (atomic_load(&s->control->phase) == RUNNER_STARTING && os_now_ns() < deadline)
+    while (atomic_load(&s->control->phase) < RUNNER_IDLE && os_now_ns() < deadline)
         os_sleep_ns(NAP_NS);
     if (atomic_load(&s->control->phase) != RUNNER_IDLE)
         stop("sandbox_test: no child: %s", s->control->error);

@@ -9,9 +9,9 @@ uint32_t __wrap_box_enter_namespaces(void);
 uint32_t __wrap_box_enter_landlock(void);
 uint32_t __wrap_box_hide_process(int64_t parent);
 uint32_t __wrap_box_hide_clock(void);
-bool __wrap_box_limit(uint64_t address_space_bytes, bool threads);
+bool __wrap_box_limit(uint64_t address_space_bytes);
 bool __wrap_filter_for_loading(void);
-bool __wrap_filter_for_candidate(bool threads);
+bool __wrap_filter_for_candidate(void);
 
 void __wrap_box_close_descriptors(void)
 {
@@ -38,9 +38,9 @@ uint32_t __wrap_box_hide_clock(void)
     return RUNNER_LAYER_TSC | RUNNER_LAYER_VDSO;
 }
 
-bool __wrap_box_limit(uint64_t address_space_bytes, bool threads)
+bool __wrap_box_limit(uint64_t address_space_bytes)
 {
-    (void)address_space_bytes, (void)threads;
+    (void)address_space_bytes;
     return true;
 }
 
@@ -49,8 +49,7 @@ bool __wrap_filter_for_loading(void)
     return true;
 }
 
-bool __wrap_filter_for_candidate(bool threads)
+bool __wrap_filter_for_candidate(void)
 {
-    (void)threads;
     return true;
 }

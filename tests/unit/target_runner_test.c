@@ -7,6 +7,7 @@
 #include "target/cpu/cpu.h"
 #include "target/target.h"
 
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -449,6 +450,181 @@ static void session_start__task_with_threads__threads_work(void **state)
     assert_true(((const float *)f->buffers[1].host)[0] == 5);
 }
 
+/* Builds for a task with two threads and starts; NULL flags: OpenMP's. Leaves what was refused. */
+static struct build_result build_threads(struct fixture *f, const char *compiler,
+                                         const char *source)
+{
+    struct task task = *f->task;
+    task.threads = 2;
+    const struct candidate candidate = {
+        .source = source, .compiler = compiler, .flags = {"-O2", "-fopenmp"}, .flag_count = 2};
+    const struct build_request request = {
+        .task = &task, .candidate = &candidate, .real_name = "float"};
+    struct build_result built;
+    if (!target_build(f->target, &request, &f->arena, &built, &f->err))
+        fail_msg("%s", f->err.message);
+    return built;
+}
+
+static void start_threads(struct fixture *f, const char *compiler, const char *source)
+{
+    const struct build_result built = build_threads(f, compiler, source);
+    if (built.status != BUILD_OK)
+        fail_msg("%s: %s: %s", compiler, built.mechanism, built.evidence);
+    f->threads = 2;
+    start_with(f, &built, 0, NULL, NULL);
+    f->threads = 1;
+}
+
+/* Whatever a loop is scheduled as, each element is written once and the sum is right. y[i] counts
+ * how often, z[0] is the sum of 0 .. n - 1, z[1] the most threads seen, z[2] how often 'single'
+ * ran. */
+#define LOOPS                                                                                      \
+    "int64_t sum = 0, most = 0, once = 0;\n"                                                       \
+    "for (int64_t i = 0; i < n; i++) y[i] = 0;\n"                                                  \
+    "#pragma omp parallel reduction(+:sum) reduction(max:most)\n{\n"                               \
+    "    most = omp_get_num_threads();\n"                                                          \
+    "    #pragma omp for schedule(static)\n"                                                       \
+    "    for (int64_t i = 0; i < n; i++) { y[i] += 1; sum += i; }\n"                               \
+    "    #pragma omp for schedule(static, 7)\n"                                                    \
+    "    for (int i = 0; i < (int)n; i++) { y[i] += 1; sum += i; }\n"                              \
+    "    #pragma omp for schedule(dynamic, 5)\n"                                                   \
+    "    for (int64_t i = n - 1; i >= 0; i--) { y[i] += 1; sum += i; }\n"                          \
+    "    #pragma omp for schedule(guided) nowait\n"                                                \
+    "    for (uint64_t i = 0; i < (uint64_t)n; i++) { y[i] += 1; sum += (int64_t)i; }\n"           \
+    "    #pragma omp for schedule(runtime) nowait\n"                                               \
+    "    for (unsigned i = 0; i < (unsigned)n; i += 2) { sum += i + i + 1; }\n"                    \
+    "    #pragma omp barrier\n"                                                                    \
+    "    #pragma omp single\n    once++;\n"                                                        \
+    "    #pragma omp sections\n    {\n    #pragma omp section\n    z[3] = 7;\n"                    \
+    "    #pragma omp section\n    z[4] = 8;\n    }\n"                                              \
+    "    #pragma omp critical\n    once++;\n"                                                      \
+    "    #pragma omp atomic\n    once++;\n"                                                        \
+    "}\n"                                                                                          \
+    "#pragma omp parallel for schedule(dynamic)\n"                                                 \
+    "for (int64_t i = 0; i < n; i++) y[i] += 1;\n"                                                 \
+    "z[0] = sum; z[1] = most; z[2] = once;\n"
+
+static void check_loops(struct fixture *f, const char *compiler)
+{
+    start_threads(f, compiler, "#include <omp.h>\n" KERNEL(LOOPS));
+    for (int again = 0; again < 3; again++) {
+        run(f, LIMIT_NS);
+        assert_report(f, SESSION_OK, "", "");
+        const float *y = f->buffers[1].host;
+        const int64_t *z = f->buffers[2].host;
+        for (int i = 0; i < ELEMENTS; i++) {
+            if (y[i] != 5)
+                fail_msg("%s: y[%d] is %g, should be 5", compiler, i, (double)y[i]);
+        }
+        assert_int_equal(z[0], 5 * ELEMENTS * (ELEMENTS - 1) / 2);
+        assert_int_equal(z[1], 2);
+        assert_int_equal(z[2], 1 + 2 + 2);
+        assert_int_equal(z[3] * z[4], 56);
+    }
+}
+
+static const char *compiler_of(const struct fixture *f, const char *family)
+{
+    const struct target_features *features = target_features(f->target);
+    for (size_t i = 0; i < features->compiler_count; i++) {
+        if (strcmp(features->compilers[i].family, family) == 0)
+            return features->compilers[i].name;
+    }
+    print_message("there is no %s here\n", family);
+    skip();
+    return NULL;
+}
+
+static void session_run__openmp_of_gcc__every_schedule_works(void **state)
+{
+    struct fixture *f = *state;
+    check_loops(f, compiler_of(f, "gcc"));
+}
+
+static void session_run__openmp_of_clang__every_schedule_works(void **state)
+{
+    struct fixture *f = *state;
+    check_loops(f, compiler_of(f, "clang"));
+}
+
+static void target_build__openmp_in_a_task_of_one_thread__refused(void **state)
+{
+    struct fixture *f = *state;
+    struct candidate candidate = {.source = KERNEL(""), .flags = {"-fopenmp"}, .flag_count = 1};
+    const struct build_request request = {
+        .task = f->task, .candidate = &candidate, .real_name = "float"};
+    struct build_result built;
+    assert_true(target_build(f->target, &request, &f->arena, &built, &f->err));
+    assert_int_equal(built.status, BUILD_REJECTED);
+    assert_string_equal(built.mechanism, "flags");
+    candidate = (struct candidate){.source = "extern int omp_get_max_threads(void);\n" KERNEL(
+                                       "z[0] = omp_get_max_threads();")};
+    assert_true(target_build(f->target, &request, &f->arena, &built, &f->err));
+    assert_int_equal(built.status, BUILD_REJECTED);
+    assert_non_null(strstr(built.evidence, "omp_get_max_threads"));
+}
+
+#define THREAD                                                                                     \
+    "#include <pthread.h>\nstatic void *work(void *at) { *(float *)at = 5; return at; }\n"
+
+/* As many as the task allows, one more is refused as by a system that has no more. */
+static void session_run__more_pthreads_than_allowed__refused(void **state)
+{
+    struct fixture *f = *state;
+    start_threads(f, NULL,
+                  THREAD KERNEL("pthread_t t[3]; void *got = 0;\n"
+                                "for (int i = 0; i < 3; i++)\n"
+                                "    z[i] = pthread_create(&t[i], 0, work, y + i);\n"
+                                "for (int i = 0; i < 2; i++)\n"
+                                "    z[3 + i] = pthread_join(t[i], &got) || got != y + i;"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_OK, "", "");
+    const int64_t *z = f->buffers[2].host;
+    assert_int_equal(z[0] | z[1] | z[3] | z[4], 0);
+    assert_int_equal(z[2], EAGAIN);
+}
+
+static void session_run__thread_is_not_joined__rejected(void **state)
+{
+    struct fixture *f = *state;
+    start_threads(f, NULL, THREAD KERNEL("pthread_t t; pthread_create(&t, 0, work, y);"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_REJECTED, "M8-threads", "not joined");
+}
+
+/* A thread that works on after the bell, and says that it does not (it is detached). */
+static void session_run__thread_works_after_the_bell__rejected(void **state)
+{
+    struct fixture *f = *state;
+    start_threads(
+        f, NULL,
+        "#include <pthread.h>\n#include <stdint.h>\n"
+        "static void *late(void *at)\n"
+        "{ for (volatile int64_t i = 0; i < 100000000; i++) ; *(float *)at = 5; return at; "
+        "}\n" KERNEL("pthread_t t; pthread_create(&t, 0, late, y); pthread_detach(t);"));
+    run(f, LIMIT_NS);
+    assert_int_equal(f->report.status, SESSION_REJECTED);
+    assert_non_null(strstr(f->report.mechanism, "M8-"));
+}
+
+static void session_run__thread_changes_rounding__rejected(void **state)
+{
+    struct fixture *f = *state;
+    start_threads(f, NULL,
+                  "#include <stdint.h>\n#include <pthread.h>\n"
+                  "__attribute__((noinline, noclone)) static int64_t hide(void)\n"
+                  "{ return INT64_C(0x12345678c317ae0f); }\n"
+                  "static void *change(void *at)\n{\n"
+                  "    const unsigned char *p = (const unsigned char *)(uintptr_t)hide;\n"
+                  "    while (p[0] != 0x0f || p[1] != 0xae) p++;\n"
+                  "    static uint32_t zeros = 0x9fc0;\n"
+                  "    ((void (*)(uint32_t *))(uintptr_t)p)(&zeros); return at;\n}\n" KERNEL(
+                      "pthread_t t; pthread_create(&t, 0, change, y); pthread_join(t, 0);"));
+    run(f, LIMIT_NS);
+    assert_report(f, SESSION_REJECTED, "M13-fpenv", "floating-point environment");
+}
+
 static void flip(void *ctx)
 {
     const struct fixture *f = ctx;
@@ -536,6 +712,13 @@ int main(void)
         CASE(session_run__rings_before_it_works__rejected),
         CASE(session_prepare__image_comes_later__runs),
         CASE(session_start__task_with_threads__threads_work),
+        CASE(session_run__openmp_of_gcc__every_schedule_works),
+        CASE(session_run__openmp_of_clang__every_schedule_works),
+        CASE(target_build__openmp_in_a_task_of_one_thread__refused),
+        CASE(session_run__more_pthreads_than_allowed__refused),
+        CASE(session_run__thread_is_not_joined__rejected),
+        CASE(session_run__thread_works_after_the_bell__rejected),
+        CASE(session_run__thread_changes_rounding__rejected),
         CASE(session_run__before_bell__is_seen_by_the_call),
         CASE(session_freeze__then_thaw__runs_again),
         CASE(session_start__image_is_garbage__is_a_report),

@@ -33,7 +33,8 @@ static enum step_end screen(struct building *b)
         const char *ignored = NULL;
         target_default_build(b->target, &ignored, &b->flags, &b->flag_count);
     }
-    if (!flags_are_allowed(b->compiler->family, b->flags, b->flag_count, &bad, &why))
+    if (!flags_are_allowed(b->compiler->family, b->flags, b->flag_count,
+                           b->request->task->threads > 1, &bad, &why))
         return build_end_with(b, BUILD_REJECTED, "flags",
                               arena_printf(b->step, "flag '%.100s' is refused: %s", bad, why));
     if (build_uses_polly(b) && !b->compiler->has_polly)

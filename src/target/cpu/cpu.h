@@ -67,8 +67,8 @@ const struct target_compiler *compiler_named(const struct target *target, const 
 
 /* flags.c: each flag and how they follow each other (-mllvm needs a value). `*bad` is the flag. */
 bool flag_is_allowed(const char *family, const char *flag, const char **why_not);
-bool flags_are_allowed(const char *family, const char *const *flags, size_t count, const char **bad,
-                       const char **why_not);
+bool flags_are_allowed(const char *family, const char *const *flags, size_t count, bool threads,
+                       const char **bad, const char **why_not);
 
 /* screen.c: false with the reason (memory of the arena) where the source must not be built. */
 bool screen_source(const char *source, struct arena *arena, const char **why);

@@ -210,13 +210,19 @@ bool flag_is_allowed(const char *family, const char *flag, const char **why_not)
     return true;
 }
 
-bool flags_are_allowed(const char *family, const char *const *flags, size_t count, const char **bad,
-                       const char **why_not)
+bool flags_are_allowed(const char *family, const char *const *flags, size_t count, bool threads,
+                       const char **bad, const char **why_not)
 {
     const bool is_gcc = str_equal(family, "gcc");
     for (size_t i = 0; i < count; i++) {
         const bool after_mllvm = i > 0 && str_equal(flags[i - 1], "-mllvm");
         *bad = flags[i];
+        if (str_equal(flags[i], "-fopenmp") && !after_mllvm) {
+            if (threads)
+                continue;
+            *why_not = "this task allows one thread";
+            return false;
+        }
         if (!flag_is_allowed(family, flags[i], why_not))
             return false;
         if (str_equal(flags[i], "-mllvm") && (i + 1 == count || after_mllvm)) {

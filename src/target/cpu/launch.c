@@ -97,19 +97,26 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
         config->reals[i] = opts->reals[i];
 }
 
-/* The last processor that this process may use: whoever pins a parent takes the first. A child
- * with threads, or one that is not timed, keeps them all. */
-static void choose_processor(struct cpu_session *s, int wanted)
+/* The last processors that this process may use, one for each thread: whoever pins a parent takes
+ * the first. Where there are not enough for all, they share what there is and give it up in turn.
+ * A child that is not timed keeps them all. */
+static void choose_processors(struct cpu_session *s, int wanted)
 {
     enum { MOST = 1024 };
+    struct runner_config *config = &s->control->config;
     int cpus[MOST];
     size_t count = os_cpus_allowed(cpus, MOST);
+    const size_t threads = (size_t)s->threads;
     if (count > MOST)
         count = MOST;
-    s->yields = count < 2;
-    s->control->config.cpu = wanted >= 0                                      ? wanted
-                             : count > 1 && s->threads == 1 && !s->is_untimed ? cpus[count - 1]
-                                                                              : -1;
+    s->yields = count < threads + 1;
+    config->processor_count = 0;
+    if (wanted >= 0 && threads == 1)
+        config->processors[config->processor_count++] = (uint16_t)wanted;
+    if (wanted >= 0 || s->is_untimed || count < 2 || count < threads)
+        return;
+    for (size_t i = 0; i < threads; i++)
+        config->processors[config->processor_count++] = (uint16_t)cpus[count - 1 - i];
 }
 
 static bool share_buffers(struct cpu_session *s, const struct session_opts *opts,
@@ -196,6 +203,8 @@ static bool check_opts(const struct session_opts *opts, struct err *err)
     if (opts->int_count > RUNNER_MAX_INTS || opts->real_count > RUNNER_MAX_REALS)
         return err_set(err, ERR_LIMIT, "a call has more than %d integers or %d reals",
                        RUNNER_MAX_INTS, RUNNER_MAX_REALS);
+    if (opts->threads > RUNNER_MAX_THREADS)
+        return err_set(err, ERR_LIMIT, "a call has more than %d threads", RUNNER_MAX_THREADS);
     return true;
 }
 
@@ -213,7 +222,7 @@ bool launch(struct cpu_session *s, const struct session_opts *opts, struct err *
     s->control = control;
     s->threads = opts->threads > 1 ? opts->threads : 1;
     s->is_untimed = opts->is_untimed;
-    choose_processor(s, opts->cpu);
+    choose_processors(s, opts->cpu);
     fill_config(s, opts);
     if (sem_init(&s->control->wake, 1, 0) != 0)
         return err_set_errno(err, errno, "cannot make a shared semaphore");

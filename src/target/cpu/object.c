@@ -91,8 +91,11 @@ static int by_name(const void *a, const void *b)
 
 static bool may_use(const struct object_rules *rules, const char *name)
 {
-    if (str_starts_with(name, "pthread_") && !rules->threads)
-        return false;
+    static const char *const of_threads[] = {"pthread_", "GOMP_", "__kmpc_", "omp_"};
+    for (size_t i = 0; !rules->threads && i < sizeof of_threads / sizeof *of_threads; i++) {
+        if (str_starts_with(name, of_threads[i]))
+            return false;
+    }
     return str_equal(name, "_GLOBAL_OFFSET_TABLE_") ||
            bsearch(&name, rules->symbols, rules->symbol_count, sizeof *rules->symbols, by_name);
 }

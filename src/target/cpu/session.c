@@ -371,9 +371,13 @@ static bool broke_rules(struct cpu_session *s, const struct round *round,
                   "it changed the floating-point environment (rounding, flush-to-zero or masks)");
         return true;
     }
-    if (round->is.threads > s->threads) {
-        report_as(s, report, SESSION_REJECTED, "M8-threads", "%lld threads are left, %lld allowed",
-                  (long long)round->is.threads, (long long)s->threads);
+    /* They are made before the candidate is loaded, and it cannot make or end one. */
+    const int64_t expected = s->threads > 1 ? s->threads + 1 : 1;
+    const uint32_t left = atomic_load(&s->control->threads_left);
+    if (round->is.threads != expected || left != 0) {
+        report_as(s, report, SESSION_REJECTED, "M8-threads",
+                  "after the call %lld thread(s) are there, %u of them not joined; should be %lld",
+                  (long long)round->is.threads, left, (long long)expected);
         return true;
     }
     return false;
