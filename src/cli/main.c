@@ -112,6 +112,7 @@ static int run(const char *const *words, size_t count, const struct globals *glo
 int main(int argc, char **argv)
 {
     struct globals globals = {0};
+    os_forbid_core();
     os_interrupt_install();
     os_forbid_inspection();
     const char **words = calloc((size_t)argc + 1, sizeof *words);

@@ -105,6 +105,8 @@ static void write_text(const struct optimize_result *r, const char *path, struct
             out, "  most candidates could not be measured: the host was too busy; stop other work "
                  "and run it again\n");
     write_models(r, out);
+    if (r->trace_problem)
+        (void)buf_printf(out, "  the trace is not complete: %s\n", r->trace_problem);
     if (r->is_replay)
         (void)buf_printf(out,
                          "  a replay: %lld prompts and %lld decisions are those of the record; "
@@ -159,6 +161,7 @@ void command_write_result_json(const struct optimize_result *r, const char *path
     else
         json_write_null(&w);
     json_end_object(&w);
+    json_put_string(&w, "trace_problem", r->trace_problem);
     json_put_bool(&w, "is_replay", r->is_replay);
     json_put_int(&w, "tokens", r->tokens);
     json_key(&w, "cost_usd");

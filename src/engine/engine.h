@@ -112,6 +112,7 @@ struct optimize_result {
     double cost_usd;
     struct stats_calibration calibration; /* of what was foretold for what was timed */
     bool is_replay;
+    const char *trace_problem;                    /* why spans are missing; NULL */
     int64_t replayed_prompts, replayed_decisions; /* that were equal */
     bool started_from_memory;
     const char *start_text;

@@ -72,7 +72,13 @@ static bool keep(void *context, const struct propose_exchange *exchange, struct 
         return false;
     if (proposes)
         run->exchanges.last_id = arena_strdup(run->arena, id.text);
+    spans_exchange(run, exchange);
     return true;
+}
+
+static void note_failure(void *context, const struct propose_exchange *exchange)
+{
+    spans_exchange(context, exchange);
 }
 
 /* What a role was asked before, word for word, it is not asked again. */
@@ -109,7 +115,8 @@ static bool recall(void *context, const char *role, const char *prompt, struct a
 
 struct propose_record exchange_record(struct run *run)
 {
-    return (struct propose_record){.keep = keep, .recall = recall, .context = run};
+    return (struct propose_record){
+        .keep = keep, .note_failure = note_failure, .recall = recall, .context = run};
 }
 
 /* The exchanges of the last proposal: it begins with "propose". */

@@ -60,11 +60,13 @@ static bool confirm_best(struct run *run, struct optimize_result *out, struct er
         if (run->best == 0)
             return true;
         run_stage(run, "confirming the best on a clean build, a new seed and held-out shapes");
+        const int64_t start_ns = os_wall_ns();
         bool found = true;
         if (!confirm(run, run->best, &found, &verdict, err))
             return err_within(err, "confirming decision %.12s", run->nodes[run->best].decision_id);
         if (!found) /* the record ends before */
             return true;
+        spans_judged(run, run->nodes[run->best].decision_id, NULL, &verdict, start_ns);
         if (!step_record_outcome(run, run->nodes[run->best].decision_id, true, &verdict, err))
             return false;
         run_notify(run, PROGRESS_CONFIRMED,
@@ -133,6 +135,9 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     memcpy(out->by_verdict, run->by_verdict, sizeof out->by_verdict);
     out->started_from_memory = run->started_from_memory;
     out->start_text = run->start_text;
+    spans_close(run, reason, out);
+    if (trace_problem(run->trace))
+        out->trace_problem = arena_strdup(run->arena, trace_problem(run->trace));
     out->is_replay = run->replay != NULL;
     if (run->replay)
         replay_count(run->replay, &out->replayed_prompts, &out->replayed_decisions);

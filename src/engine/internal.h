@@ -13,6 +13,7 @@
 #include "profile/profile.h"
 #include "propose/propose.h"
 #include "search/search.h"
+#include "trace/trace.h"
 
 #include <string.h>
 
@@ -93,6 +94,8 @@ struct run {
     struct propose_models models; /* llm */
     struct context_epoch epoch;
     struct replay *replay; /* replay.c; NULL: this is no replay */
+    struct trace *trace;   /* NULL: none is wanted */
+    struct trace_span *run_span, *step_span;
     struct spending spent;
     struct exchanges exchanges;
     struct queue queue;
@@ -191,6 +194,15 @@ bool exchange_take_up(struct run *run, const struct graph_decisions *decisions, 
 /* Tokens and money that are left. */
 struct llm_budget exchange_budget(const struct run *run);
 void spend(struct spending *spent, int64_t tokens, bool is_cost_known, double cost_usd);
+
+/* spans.c: what a trace tells of a run. */
+bool spans_open(struct run *run, struct err *err);
+void spans_close(struct run *run, const char *end_reason, const struct optimize_result *result);
+void spans_exchange(struct run *run, const struct propose_exchange *exchange);
+void spans_step_begin(struct run *run);
+void spans_step_end(struct run *run, const char *failure);
+void spans_judged(struct run *run, const char *decision_id, const struct decision_event *decision,
+                  const struct verdict *verdict, int64_t start_ns);
 
 /* remember.c */
 

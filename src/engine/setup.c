@@ -248,13 +248,16 @@ bool run_open(struct run *run, struct err *err)
     opts->context_tokens = opts->context_tokens ? opts->context_tokens : DEFAULT_CONTEXT_TOKENS;
     if (!opts->has_seed)
         opts->seed = os_random_u64() >> 1;
-    if (!run_open_for_context(run, err))
+    if (!spans_open(run, err) || !run_open_for_context(run, err))
         return false;
     return open_proposer(run, err) && open_search(run, err) && open_gate(run, err);
 }
 
 void run_close(struct run *run)
 {
+    if (run->run_span)
+        spans_close(run, "error", NULL);
+    trace_close(&run->trace);
     search_close(&run->search);
     gate_close(&run->gate);
     proposer_close(&run->proposer);

@@ -250,8 +250,10 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     CLEANUP(arena_free) struct arena step = {0};
     struct verdict verdict;
     const double race = run->best > 0 ? run->nodes[run->best].low : -(double)INFINITY;
+    const int64_t start_ns = os_wall_ns();
     if (!judge(run, decision_id, candidate, race, &step, &verdict, err))
         return err_within(err, "judging decision %.12s", decision_id);
+    spans_judged(run, decision_id, decision, &verdict, start_ns);
     if (!step_record_outcome(run, decision_id, false, &verdict, err))
         return false;
     run->evaluations++;
@@ -388,7 +390,7 @@ static bool propose_and_judge(struct run *run, int node, enum search_step step, 
     return step_decide(run, &input, err) && step_judge_queued(run, &judged, err);
 }
 
-bool step_search(struct run *run, const char **end_reason, struct err *err)
+static bool search_once(struct run *run, const char **end_reason, struct err *err)
 {
     bool judged = false;
     if (!step_judge_queued(run, &judged, err))
@@ -416,4 +418,12 @@ bool step_search(struct run *run, const char **end_reason, struct err *err)
     }
     *end_reason = "exhausted";
     return true;
+}
+
+bool step_search(struct run *run, const char **end_reason, struct err *err)
+{
+    spans_step_begin(run);
+    const bool ok = search_once(run, end_reason, err);
+    spans_step_end(run, ok ? NULL : err_kind_name(err->kind));
+    return ok;
 }

@@ -51,6 +51,9 @@ void os_interrupt_set(bool interrupted);
 void os_cancel_set(bool cancelled);
 bool os_signalled(void);
 
+/* A crash of this process, whose environment may hold a key, leaves no core. */
+void os_forbid_core(void);
+
 /* The value of an environment variable, or NULL where it is unset or empty. */
 const char *os_env(const char *name);
 

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -133,4 +134,10 @@ bool os_memfd(const char *label, size_t bytes, int *out_fd, struct err *err)
                              bytes);
     *out_fd = os_take_fd(&fd);
     return true;
+}
+
+void os_forbid_core(void)
+{
+    const struct rlimit none = {0, 0};
+    (void)setrlimit(RLIMIT_CORE, &none); /* lowering a limit is always allowed */
 }
