@@ -28,12 +28,13 @@ static const char task_yaml[] = "name: scale2\n"
                                 "  - {n: 4096}\n"
                                 "held_out:\n"
                                 "  - {n: 3001}\n";
-static const char reference[] = "#include <stdint.h>\n"
-                                "void scale2(const real *x, real *y, int64_t n)\n"
-                                "{\n"
-                                "    for (int64_t i = 0; i < n; i++)\n"
-                                "        y[i] = 2 * x[i];\n"
-                                "}\n";
+static const char reference[] =
+    "#include <stdint.h>\n"
+    "void scale2(const real *x, real *y, int64_t n)\n"
+    "{\n"
+    "    for (int64_t i = 0; i < n; i++)\n"
+    "        y[i] = 2 * x[i];\n"
+    "}\n";
 
 struct place {
     struct arena arena;
