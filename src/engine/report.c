@@ -26,6 +26,38 @@ static const char *environment(const struct graph_run *run, struct arena *arena)
         run->proposer, run->policy, (unsigned long long)run->seed, run->load_average);
 }
 
+/* How well gains were foretold, and what models cost. */
+static bool models_text(struct memory *memory, const struct graph_run *run,
+                        const struct graph_decisions *all, struct arena *arena, const char **out,
+                        struct err *err)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    const struct graph_exchange *exchanges = NULL;
+    struct spending spent = {.is_cost_known = true};
+    size_t count = 0;
+    const struct stats_calibration c = run_calibration(all->items, all->count, arena);
+    if (!graph_exchanges(memory->graph, run->id, arena, &exchanges, &count, err))
+        return false;
+    if (c.count != 0)
+        (void)buf_printf(&text,
+                         "foretold: %zu gains, sign Brier %.2f, mean error %.2f in log-speedup",
+                         c.count, c.brier, c.mean_abs_error);
+    if (c.has_slope)
+        (void)buf_printf(&text, ", slope %.2f", c.slope);
+    (void)buf_append_str(&text, c.count != 0 ? "\n" : "");
+    for (size_t i = 0; i < count; i++)
+        spend(&spent, exchanges[i].tokens_in + exchanges[i].tokens_out + exchanges[i].tokens_lost,
+              exchanges[i].is_cost_known, exchanges[i].cost_usd);
+    if (count != 0)
+        (void)buf_printf(&text, "models: %zu exchanges, %lld tokens", count,
+                         (long long)spent.tokens);
+    if (count != 0 && spent.is_cost_known)
+        (void)buf_printf(&text, ", %.4f USD", spent.cost_usd);
+    (void)buf_append_str(&text, count != 0 ? "\n" : "");
+    *out = arena_strdup(arena, buf_text(&text));
+    return true;
+}
+
 bool engine_report(const char *which, const char *memory_dir, struct buf *out, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -40,7 +72,10 @@ bool engine_report(const char *which, const char *memory_dir, struct buf *out, s
         return false;
     input.decisions = all.items;
     input.decision_count = all.count;
-    input.environment = environment(&run, &arena);
+    const char *models = "";
+    if (!models_text(&memory, &run, &all, &arena, &models, err))
+        return false;
+    input.environment = arena_printf(&arena, "%s%s", environment(&run, &arena), models);
     input.baseline = "gcc -O3 -march=native";
     const struct graph_decision *best = best_of(&all, &run);
     if (best) {
