@@ -184,7 +184,8 @@ void gate_close(struct gate **gate)
         return;
     for (size_t i = 0; i < g->task->case_count; i++) {
         probes_free(g->cases[i].probes, g->cases[i].probe_count);
-        rig_stop(&g->cases[i].timing);
+        for (size_t k = 0; k < WARM_BASELINES; k++)
+            rig_stop(&g->cases[i].timing[k].rig);
         rig_stop(&g->cases[i].checking);
     }
     data_close(&g->data);
@@ -260,7 +261,8 @@ static size_t order_cases(const struct judgement *j, size_t *order)
     int64_t failures[TASK_MAX_CASES] = {0};
     size_t count = 0;
     for (size_t i = 0; i < gate->task->case_count; i++) {
-        if (gate->task->cases[i].held_out && !j->is_confirmation)
+        const struct task_case *c = &gate->task->cases[i];
+        if (j->only_case ? !str_equal(c->name, j->only_case) : c->held_out && !j->is_confirmation)
             continue;
         for (size_t k = 0; k < gate->cases[i].probe_count; k++)
             failures[i] += gate->cases[i].probes[k].failures;
@@ -409,7 +411,7 @@ static void conclude(struct judgement *j, bool raced)
         out->log_ratio = all.mid;
         out->log_low = all.low;
         out->log_high = all.high;
-        out->is_win = !raced && all.low > fmax(log(1.02), 3 * noise);
+        out->is_win = !raced && verdict_difference(all.low, all.high, noise).sign > 0;
     }
     if (combine(out, true, &held_out, &held_out_noise) > 0) {
         out->has_held_out = true;
@@ -491,12 +493,27 @@ static bool judge(struct gate *gate, const struct candidate *candidate,
     return true;
 }
 
-static struct timing_plan plan_for(const struct gate_opts *opts, struct timing_plan plan)
+struct timing_plan timing_plan_for(const struct gate_opts *opts, bool confirms)
 {
+    static const struct timing_plan search = {.budget_ns = 3 * GATE_S / 2,
+                                              .block_pairs = 6,
+                                              .max_pairs = 120,
+                                              .warm_up_ns = 20 * GATE_MS,
+                                              .half_width = 0.02};
+    static const struct timing_plan confirmation = {.budget_ns = 10 * GATE_S,
+                                                    .block_pairs = 12,
+                                                    .max_pairs = 400,
+                                                    .warm_up_ns = 100 * GATE_MS,
+                                                    .half_width = 0.005};
+    struct timing_plan plan = confirms ? confirmation : search;
     if (opts->time_budget_ns > 0)
         plan.budget_ns = opts->time_budget_ns;
+    if (confirms && opts->confirm_budget_ns > 0)
+        plan.budget_ns = opts->confirm_budget_ns;
     if (opts->max_pairs > 0)
         plan.max_pairs = opts->max_pairs;
+    if (plan.block_pairs > plan.max_pairs / 6)
+        plan.block_pairs = plan.max_pairs / 6 + 1;
     if (opts->half_width > 0)
         plan.half_width = opts->half_width;
     return plan;
@@ -505,30 +522,42 @@ static struct timing_plan plan_for(const struct gate_opts *opts, struct timing_p
 bool gate_judge(struct gate *gate, const struct candidate *candidate, double race_log_ratio,
                 struct arena *arena, struct verdict *out, struct err *err)
 {
-    const struct timing_plan plan = plan_for(&gate->opts, (struct timing_plan){
-                                                              .budget_ns = 3 * GATE_S / 2,
-                                                              .min_pairs = 12,
-                                                              .max_pairs = 120,
-                                                              .processes = 2,
-                                                              .half_width = 0.02,
-                                                          });
+    const struct timing_plan plan = timing_plan_for(&gate->opts, false);
     return judge(gate, candidate, &plan, false, race_log_ratio, arena, out, err);
 }
 
 bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct arena *arena,
                   struct verdict *out, struct err *err)
 {
-    const struct timing_plan plan = plan_for(&gate->opts, (struct timing_plan){
-                                                              .budget_ns = 10 * GATE_S,
-                                                              .min_pairs = 24,
-                                                              .max_pairs = 400,
-                                                              .processes = 3,
-                                                              .half_width = 0.005,
-                                                          });
-    struct timing_plan confirmation = plan;
-    if (gate->opts.confirm_budget_ns > 0)
-        confirmation.budget_ns = gate->opts.confirm_budget_ns;
+    const struct timing_plan plan = timing_plan_for(&gate->opts, true);
     data_close(&gate->data);
     gate->data = data_open(gate->task, new_secret());
-    return judge(gate, candidate, &confirmation, true, -HUGE_VAL, arena, out, err);
+    return judge(gate, candidate, &plan, true, -HUGE_VAL, arena, out, err);
+}
+
+/* --- for contests ---------------------------------------------------------------------------- */
+
+bool judgement_prepare(struct judgement *j, const struct candidate *candidate, struct err *err)
+{
+    if (!build(j, candidate, err))
+        return false;
+    if (j->is_decided)
+        return true;
+    data_reseed(j->gate->data, new_secret()); /* a secret that the build cannot have known */
+    if (!check_all(j, err))
+        return false;
+    if (!j->is_decided)
+        j->out->kind = VERDICT_TIMED;
+    return true;
+}
+
+bool judgement_measure(struct judgement *j, struct err *err)
+{
+    bool raced = false;
+    data_reseed(j->gate->data, new_secret());
+    if (!time_all(j, &raced, err))
+        return false;
+    if (!j->is_decided)
+        conclude(j, raced);
+    return true;
 }

@@ -57,6 +57,32 @@ bool gate_build_ahead(struct gate *gate, const struct candidate *const *candidat
 bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct arena *arena,
                   struct verdict *out, struct err *err);
 
+/*
+ * Two candidates against each other, timed as a candidate is against the baseline. Opening builds
+ * and checks both; the contest may then be timed many times, each time with new data and new
+ * processes. Ratios are a's time / b's time: positive logarithms mean that b is faster; baseline_ns
+ * of a case is a's time. The arena given to open must outlive the contest.
+ */
+struct gate_contest; /* opaque */
+
+struct contest_opts {
+    int64_t time_budget_ns; /* of one case: 3 s, in a confirmation 10 s */
+    int64_t max_pairs;      /* per case: 240, in a confirmation 400 */
+    double half_width;      /* that is enough: 0.01, in a confirmation 0.005 */
+    bool confirm;           /* clean builds, every distribution, the held-out cases too */
+    const char *only_case;  /* its name; NULL: all */
+};
+
+/* `verdicts` are those of the checks, of a and b: `timed` without cases where right. `*out` is NULL
+ * where one is not; ERR_NOT_FOUND for an unknown case. */
+bool gate_contest_open(struct gate *gate, const struct candidate *a, const struct candidate *b,
+                       const struct contest_opts *opts, struct arena *arena,
+                       struct verdict verdicts[2], struct gate_contest **out, struct err *err);
+/* `*about_a`: a verdict that is not `timed` concerns a, not b. */
+bool gate_contest_time(struct gate_contest *contest, struct arena *arena, struct verdict *out,
+                       bool *about_a, struct err *err);
+void gate_contest_close(struct gate_contest **contest);
+
 /* Loads a verdict of an earlier run, so that the same machine code is not measured again (the
  * verdict then says from_record). False where it is not of this gate_id, or is nothing that lasts.
  */

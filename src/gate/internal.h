@@ -14,6 +14,7 @@
  * roofline.c  impossible times
  * record.c    verdicts by machine code
  * decide.c    a verdict with its evidence
+ * contest.c   two candidates against each other
  */
 #ifndef KOPE_GATE_INTERNAL_H
 #define KOPE_GATE_INTERNAL_H
@@ -32,6 +33,7 @@ enum {
     MOST_LATE_WRITES = 256,
     MOST_BELL_READS = 64,
     MOST_DOUBTS = 3,
+    WARM_BASELINES = 3,
 };
 
 #define GATE_MS (INT64_C(1000) * 1000)
@@ -83,6 +85,9 @@ size_t rig_arg_bytes(const struct rig *rig, size_t arg);
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                enum dtype real, const size_t *rooms, struct session_report *report,
                struct err *err);
+/* The same for timing, where time is what the target accounts to the child. */
+bool rig_start_account(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
+                       const size_t *rooms, struct session_report *report, struct err *err);
 void rig_stop(struct rig *rig);
 /* The same in two steps: a child that waits in its box for an image of at most `image_room` bytes;
  * and the image. */
@@ -131,6 +136,14 @@ struct timed_bound {
     double absolute; /* where it is not */
 };
 
+/* A child of the baseline that is kept between candidates; its session is NULL where there is none.
+ */
+struct warm_rig {
+    struct rig rig;
+    int64_t uses;    /* since it was started */
+    bool by_account; /* how it tells its time */
+};
+
 /* A case as the gate keeps it. */
 struct case_state {
     struct probe probes[MAX_PROBES];
@@ -138,8 +151,7 @@ struct case_state {
     struct timed_bound bounds[TASK_MAX_ARGS]; /* by the first probe */
     bool has_bounds;
     int64_t baseline_ns;
-    struct rig timing;   /* a warm child of the baseline; its session is NULL where there is none */
-    int64_t timing_uses; /* since it was started */
+    struct warm_rig timing[WARM_BASELINES];
     struct rig checking; /* the child of a check; before it, one that waits for its image */
 };
 
@@ -181,6 +193,7 @@ struct gate {
     size_t deck_count, deck_next;
     int64_t judged;        /* candidates so far */
     int64_t redraw_credit; /* ns that may be spent on new probes */
+    int64_t account_cases; /* cases that are still to be timed by account: the clock was no good */
     struct record *records;
     size_t record_count, record_capacity;
 };
@@ -189,9 +202,10 @@ struct gate {
 
 /* How precisely to time. */
 struct timing_plan {
-    int64_t budget_ns; /* of one case */
-    int64_t min_pairs, max_pairs;
-    int64_t processes; /* at least */
+    int64_t budget_ns;   /* of one case */
+    int64_t block_pairs; /* of one process */
+    int64_t max_pairs;
+    int64_t warm_up_ns; /* at least, before the first pair of a case */
     double half_width;
 };
 
@@ -200,8 +214,13 @@ struct judgement {
     struct arena *arena;
     struct verdict *out;
     struct image image;
+    struct image rival;               /* what it is timed against; empty: the baseline */
+    int64_t rival_ns[TASK_MAX_CASES]; /* its fastest_ns */
+    struct rig reference;             /* a child of the baseline beside a rival; no session: none */
+    bool rival_decided;               /* the verdict in `out` is about the rival */
     struct timing_plan plan;
     double race_log_ratio;
+    const char *only_case; /* NULL: all */
     bool is_confirmation;
     bool is_decided; /* `out` holds its verdict; the rest is skipped */
     int64_t doubts;  /* doubtful ends of a child so far; MOST_DOUBTS are excused */
@@ -209,6 +228,13 @@ struct judgement {
     double error[TASK_MAX_CASES];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];
 };
+
+/* --- gate.c: stages for contest.c ----------------------------------------------------------- */
+
+/* Builds and checks; timing and conclusion. Either may decide. */
+bool judgement_prepare(struct judgement *j, const struct candidate *candidate, struct err *err);
+bool judgement_measure(struct judgement *j, struct err *err);
+struct timing_plan timing_plan_for(const struct gate_opts *opts, bool confirms);
 
 /* --- decide.c ------------------------------------------------------------------------------ */
 

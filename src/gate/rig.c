@@ -55,8 +55,8 @@ static void read_at_bell(void *ctx)
     rig->read_count = 0;
 }
 
-bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
-                 size_t image_room, const size_t *rooms, struct err *err)
+static bool prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
+                    size_t image_room, bool by_account, const size_t *rooms, struct err *err)
 {
     const struct task *task = gate->task;
     *rig = (struct rig){.task = task, .problem = &task->cases[case_index]};
@@ -82,12 +82,19 @@ bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dty
         .memory_limit_bytes = gate->opts.memory_limit_bytes,
         .cpu = -1,
         .is_untimed = rooms == NULL,
+        .by_account = by_account,
         .before_bell = write_late,
         .before_bell_ctx = rig,
         .after_bell = read_at_bell,
         .after_bell_ctx = rig,
     };
     return session_prepare(gate->target, &opts, &rig->session, err);
+}
+
+bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
+                 size_t image_room, const size_t *rooms, struct err *err)
+{
+    return prepare(gate, rig, case_index, real, image_room, false, rooms, err);
 }
 
 bool rig_give_image(struct rig *rig, struct image image, struct session_report *report,
@@ -100,6 +107,13 @@ bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct ima
                enum dtype real, const size_t *rooms, struct session_report *report, struct err *err)
 {
     return rig_prepare(gate, rig, case_index, real, image.length, rooms, err) &&
+           rig_give_image(rig, image, report, err);
+}
+
+bool rig_start_account(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
+                       const size_t *rooms, struct session_report *report, struct err *err)
+{
+    return prepare(gate, rig, case_index, gate->task->dtype, image.length, true, rooms, err) &&
            rig_give_image(rig, image, report, err);
 }
 

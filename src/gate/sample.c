@@ -17,6 +17,7 @@ enum {
     VERIFY_WHOLE_ONE_IN = 4,       /* but whole in one pair of so many, by lot */
     PROBE_ONE_IN = 4,              /* pairs with a set whose result is known */
     LATE_PER_SET = 8,              /* elements changed once the child is armed */
+    REFERENCE_ONE_IN = 4,          /* pairs of two candidates that the baseline checks, by lot */
     FREEZE_ONE_IN = 8,             /* pairs in which it is stopped too: it sleeps after each call */
 };
 
@@ -125,6 +126,8 @@ struct pair {
     size_t case_index;
     const struct task *task;
     struct rig *baseline, *candidate;
+    struct rig *reference;        /* a child of the baseline that has the same data; NULL: none */
+    const struct rig *got, *want; /* whose outputs are being verified by whose */
     const struct ring *ring;
     size_t poison[TASK_MAX_ARGS];
     struct place early[MOST_BELL_READS]; /* elements read at the bell and again when all is still */
@@ -170,6 +173,8 @@ static void load_pair(struct pair *pair)
                 data_fill(data, arg, DISTRIBUTION_DECLARED, baseline,
                           pair->candidate->elements[arg]);
             memcpy(candidate, baseline, bytes);
+            if (pair->reference)
+                memcpy(argument(pair->reference, pair->ring, set, arg), baseline, bytes);
         }
     }
 }
@@ -181,6 +186,8 @@ static void hold_back_changes(struct pair *pair)
     struct data *data = pair->j->gate->data;
     const bool high = data_below(data, 2) == 0;
     pair->baseline->late_count = pair->candidate->late_count = 0;
+    if (pair->reference)
+        pair->reference->late_count = 0;
     for (size_t i = 0; i < MOST_LATE_WRITES && i < LATE_PER_SET * pair->ring->sets; i++) {
         const size_t set = i % pair->ring->sets;
         const size_t arg = data_below(data, pair->task->arg_count);
@@ -198,6 +205,10 @@ static void hold_back_changes(struct pair *pair)
         pair->baseline->late[pair->baseline->late_count++] = write;
         write.at = (char *)argument(pair->candidate, pair->ring, set, arg) + offset;
         pair->candidate->late[pair->candidate->late_count++] = write;
+        if (!pair->reference)
+            continue;
+        write.at = (char *)argument(pair->reference, pair->ring, set, arg) + offset;
+        pair->reference->late[pair->reference->late_count++] = write;
     }
 }
 
@@ -263,8 +274,9 @@ static bool report_timed(struct pair *pair, const struct place *place, double go
                            data_poison_intact(j->gate->data, kind, pair->poison[place->arg],
                                               pair->ring->calls[place->set].offsets[place->arg] +
                                                   place->index * element,
-                                              at(pair, pair->candidate, place), element, &where);
+                                              at(pair, pair->got, place), element, &where);
     const bool far = !(fabs(got - want) <= 100 * allowance(bound, dtype, want));
+    j->rival_decided = pair->got != pair->candidate;
     return decide(
         j, unwritten || far ? VERDICT_REJECTED : VERDICT_WRONG, "M7-timed-output",
         "case %s: right when it was checked, but in call %zu of a timed sample %s %s "
@@ -277,8 +289,8 @@ static bool report_timed(struct pair *pair, const struct place *place, double go
 static bool verify_place(struct pair *pair, const struct place *place)
 {
     const enum dtype dtype = pair->candidate->dtypes[place->arg];
-    const char *got = at(pair, pair->candidate, place);
-    const char *want = at(pair, pair->baseline, place);
+    const char *got = at(pair, pair->got, place);
+    const char *want = at(pair, pair->want, place);
     if (memcmp(got, want, dtype_bytes(dtype)) == 0)
         return true;
     const double got_value = dtype_element(dtype, got, 0);
@@ -293,7 +305,7 @@ static bool verify_place(struct pair *pair, const struct place *place)
 static bool verify_range(struct pair *pair, size_t arg, size_t set, size_t first, size_t count)
 {
     struct place place = {.arg = arg, .set = set, .index = first};
-    if (memcmp(at(pair, pair->candidate, &place), at(pair, pair->baseline, &place),
+    if (memcmp(at(pair, pair->got, &place), at(pair, pair->want, &place),
                count * dtype_bytes(pair->candidate->dtypes[arg])) == 0)
         return true;
     for (size_t i = 0; i < count && !pair->j->is_decided; i++) {
@@ -312,8 +324,10 @@ static size_t output_bytes(const struct pair *pair)
     return bytes;
 }
 
-static void verify_outputs(struct pair *pair)
+static void verify_outputs(struct pair *pair, const struct rig *got, const struct rig *want)
 {
+    pair->got = got;
+    pair->want = want;
     const bool whole = output_bytes(pair) <= VERIFY_ALL_BYTES ||
                        data_below(pair->j->gate->data, VERIFY_WHOLE_ONE_IN) == 0;
     for (size_t i = 0; i < VERIFY_SAMPLE && !whole && !pair->j->is_decided; i++) {
@@ -375,12 +389,20 @@ static bool run_baseline(struct pair *pair, struct sample *out, struct err *err)
     if (!session_run(pair->baseline->session, pair->ring->calls, pair->ring->sets, true,
                      60 * GATE_S, &report, err))
         return false;
-    if (session_is_doubtful(&report)) {
+    struct judgement *j = pair->j;
+    if (session_is_doubtful(&report) && (!j->rival.bytes || j->doubts++ < MOST_DOUBTS)) {
         rig_stop(pair->baseline);
         out->is_lost = true;
         return true;
     }
-    if (report.status != SESSION_OK && report.status != SESSION_NOISY)
+    const bool ended = report.status != SESSION_OK && report.status != SESSION_NOISY;
+    if (ended && j->rival.bytes) {
+        j->rival_decided = true;
+        return decide_session(
+            j, &report,
+            arena_printf(j->arena, "case %s, while it was timed", pair->candidate->problem->name));
+    }
+    if (ended)
         return err_set(err, ERR_IO, "the baseline stopped while it was timed: %s",
                        report.evidence ? report.evidence : "no detail");
     out->baseline_ns = report.elapsed_ns;
@@ -414,6 +436,39 @@ static bool run_candidate(struct pair *pair, struct sample *out, struct err *err
     return !pair->freezes || session_freeze(pair->candidate->session, err);
 }
 
+/* Two candidates that leave out the same work agree with each other, and where they do not, either
+ * may be at fault: by lot the baseline says what is right. `*ok` is false where the host let it
+ * die. */
+static bool run_reference(struct pair *pair, bool *ok, struct err *err)
+{
+    struct session_report report = {0};
+    if (!session_run(pair->reference->session, pair->ring->calls, pair->ring->sets, false,
+                     60 * GATE_S, &report, err))
+        return false;
+    *ok = report.status == SESSION_OK || report.status == SESSION_NOISY;
+    if (!*ok)
+        rig_stop(pair->reference);
+    return *ok || session_is_doubtful(&report) ||
+           err_set(err, ERR_IO, "the baseline stopped while it was run: %s",
+                   report.evidence ? report.evidence : "no detail");
+}
+
+static bool verify_pair(struct pair *pair, struct err *err)
+{
+    bool ok;
+    if (!pair->j->rival.bytes)
+        verify_outputs(pair, pair->candidate, pair->baseline);
+    if (!pair->reference)
+        return true;
+    if (!run_reference(pair, &ok, err))
+        return false;
+    if (ok)
+        verify_outputs(pair, pair->baseline, pair->reference);
+    if (ok && !pair->j->is_decided)
+        verify_outputs(pair, pair->candidate, pair->reference);
+    return true;
+}
+
 bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                  struct rig *candidate, const struct ring *ring, struct sample *out,
                  struct err *err)
@@ -425,6 +480,9 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                         .candidate = candidate,
                         .ring = ring,
                         .freezes = data_below(j->gate->data, FREEZE_ONE_IN) == 0};
+    struct rig *reference = &j->reference;
+    if (reference->session && data_below(j->gate->data, REFERENCE_ONE_IN) == 0)
+        pair.reference = reference;
     *out = (struct sample){0};
     choose_probe(&pair);
     load_pair(&pair);
@@ -433,17 +491,17 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
     const bool baseline_first = data_below(j->gate->data, 2) == 0;
     if (baseline_first && !run_baseline(&pair, out, err))
         return false;
-    if (!out->is_lost && !run_candidate(&pair, out, err))
+    if (!out->is_lost && !j->is_decided && !run_candidate(&pair, out, err))
         return false;
     if (j->is_decided || out->is_lost)
         return true;
     if (!baseline_first && !run_baseline(&pair, out, err))
         return false;
-    if (out->is_lost)
+    if (j->is_decided || out->is_lost)
         return true;
     (void)verify_still(&pair);
-    if (!j->is_decided)
-        verify_outputs(&pair);
+    if (!j->is_decided && !verify_pair(&pair, err))
+        return false;
     verify_probe(&pair);
     return !pair.freezes || session_thaw(candidate->session, err);
 }

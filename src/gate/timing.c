@@ -2,9 +2,14 @@
  * How fast is a candidate in one case: the median of paired log-ratios over several processes.
  *
  * Pairs are interleaved in random order on one core, so that frequency and neighbours hit both
- * alike; processes are fresh, so that the layout of one does not decide; the interval is
- * bootstrapped by process. It stops when the interval is narrow enough, when the race is lost, or
- * at the bounds of pairs and time.
+ * alike; processes are fresh, so that the layout of one does not decide; the interval is by process
+ * (stats_cluster_median). It is looked at when 6, 9, 13, 20 and 32 processes are done, each time
+ * with a fifth of the error, so that stopping where it suits keeps the promise of 95 %: it stops
+ * where the interval is narrow enough, where the race is lost, or at the bounds of pairs and time.
+ *
+ * Time is first the parent's clock around the bell. Where that is disturbed too often (the parent
+ * loses its processor in the middle of long samples as soon as another process wants it), all is
+ * measured again by the kernel's account of the child's CPU time. The two are never mixed.
  */
 #include "gate/internal.h"
 
@@ -16,73 +21,125 @@
 
 enum {
     MOST_PAIRS = 1024,
-    FEWEST_PAIRS = 5,   /* when calls are so slow that the time is up */
-    PAIRS_PER_LOOK = 4, /* between two looks at the interval */
-    LATER_PAIRS = 16,   /* of each process beyond the first few */
-    MOST_WARM_UPS = 6,
-    TIMING_USES = 32,   /* candidates that one warm baseline child serves */
-    QUICK_ROUNDS = 200, /* of the bootstrap, while sampling */
-    FINAL_ROUNDS = 1000,
+    FEWEST_PAIRS = 5,     /* for any statement */
+    FEWEST_PROCESSES = 5, /* when calls are so slow that the time is up */
+    FEWEST_ATTEMPTS = 12, /* before the host is called disturbed */
+    WARM_GROUP = 3,       /* pairs to a median of the first warm-up */
+    BASELINE_USES = 24,   /* processes of candidates that one warm baseline child serves */
+    ACCOUNT_CASES = 64,   /* timed by account before the clock is tried again */
+    ROUNDS = 400,         /* of the bootstrap */
 };
 
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
+#define LONGEST_WARM_UP_NS (2 * GATE_S)
+
+static const int look_processes[] = {6, 9, 13, 20, 32};
+enum { LOOKS = sizeof look_processes / sizeof *look_processes };
+
+/* An interval this wide either way (28 %) says nothing but that the host is busy. */
+static const double WIDE = 0.25;
 
 struct series {
     struct judgement *j;
     size_t case_index;
     struct race race;
-    int64_t deadline_ns, last_ns; /* when to be content with few pairs; when to stop trying */
-    double ratio[MOST_PAIRS];     /* log(baseline / candidate) */
+    bool by_account;
+    int64_t start_ns, deadline_ns, last_ns; /* when to be content; when to stop trying */
+    double ratio[MOST_PAIRS];               /* log(baseline / candidate) */
     double baseline_ns[MOST_PAIRS], candidate_ns[MOST_PAIRS]; /* of one call */
     int process[MOST_PAIRS];
     size_t count;
+    int64_t processes; /* that gave a pair */
     int64_t attempts, dropped;
     int64_t baseline_noisy, candidate_noisy; /* whose sample it was */
     char noise[128];                         /* why the last pair was dropped */
     struct stats_interval interval;
 };
 
-static struct stats_interval interval_of(const struct series *s, unsigned rounds)
+static struct stats_interval interval_of(const struct series *s)
 {
-    return stats_bootstrap_median(s->ratio, s->process, s->count, 0.95, rounds,
-                                  data_below(s->j->gate->data, UINT64_MAX));
+    return stats_cluster_median(s->ratio, s->process, s->count, stats_look_confidence(0.95, LOOKS),
+                                ROUNDS, data_below(s->j->gate->data, UINT64_MAX));
 }
 
-/* A warm child of the baseline whose rooms are large enough but not much larger (they are touched
- * before each sample); a confirmation always has a new one. */
-static bool borrow_baseline(struct judgement *j, size_t case_index, const struct ring *ring,
-                            struct err *err)
+/* --- children -------------------------------------------------------------------------------- */
+
+/* Rooms large enough but not much larger: they are touched before each sample. */
+static bool fits(const struct rig *rig, const struct ring *ring)
 {
-    struct case_state *state = &j->gate->cases[case_index];
-    struct rig *rig = &state->timing;
-    bool fits = rig->session && !j->is_confirmation && state->timing_uses < TIMING_USES;
-    for (size_t arg = 0; fits && arg < j->gate->task->arg_count; arg++)
-        fits = rig->buffers[arg].bytes >= ring->room[arg] &&
-               rig->buffers[arg].bytes <= ring->room[arg] + ring->room[arg] / 2 + 2 * PAGE_BYTES;
-    state->timing_uses++;
-    if (fits)
-        return true;
-    rig_stop(rig);
-    struct session_report report;
-    if (!rig_start(j->gate, rig, case_index, j->gate->baseline, j->gate->task->dtype, ring->room,
-                   &report, err))
-        return false;
-    if (report.status != SESSION_OK)
-        return err_set(err, ERR_IO, "the baseline cannot be loaded again: %s",
-                       report.evidence ? report.evidence : "no detail");
-    state->timing_uses = 1;
+    for (size_t arg = 0; arg < rig->task->arg_count; arg++)
+        if (rig->buffers[arg].bytes < ring->room[arg] ||
+            rig->buffers[arg].bytes > ring->room[arg] + ring->room[arg] / 2 + 2 * PAGE_BYTES)
+            return false;
     return true;
 }
 
-static void return_baseline(struct judgement *j, size_t case_index)
+static bool start_child(const struct series *s, struct rig *rig, struct image image,
+                        const struct ring *ring, struct session_report *report, struct err *err)
 {
-    struct rig *rig = &j->gate->cases[case_index].timing;
+    struct gate *gate = s->j->gate;
+    return s->by_account
+               ? rig_start_account(gate, rig, s->case_index, image, ring->room, report, err)
+               : rig_start(gate, rig, s->case_index, image, gate->task->dtype, ring->room, report,
+                           err);
+}
+
+/* What the candidate is compared with: a warm child of the baseline, or in a confirmation and for
+ * a rival a new one. */
+static bool borrow_baseline(struct series *s, const struct ring *ring, int process,
+                            struct warm_rig **out, struct err *err)
+{
+    struct judgement *j = s->j;
+    struct warm_rig *warm = &j->gate->cases[s->case_index].timing[process % WARM_BASELINES];
+    const bool is_new = j->is_confirmation || j->rival.bytes;
+    *out = warm;
+    if (warm->rig.session && !is_new && warm->uses < BASELINE_USES &&
+        warm->by_account == s->by_account && fits(&warm->rig, ring)) {
+        warm->uses++;
+        return true;
+    }
+    rig_stop(&warm->rig);
+    struct session_report report;
+    const struct image image = j->rival.bytes ? j->rival : j->gate->baseline;
+    if (!start_child(s, &warm->rig, image, ring, &report, err))
+        return false;
+    if (report.status != SESSION_OK && j->rival.bytes) {
+        j->rival_decided = true;
+        return decide_session(j, &report, "while it was loaded again");
+    }
+    if (report.status != SESSION_OK)
+        return err_set(err, ERR_IO, "the baseline cannot be loaded again: %s",
+                       report.evidence ? report.evidence : "no detail");
+    warm->uses = 1;
+    warm->by_account = s->by_account;
+    return true;
+}
+
+/* Beside a rival the baseline runs too, to check them both. */
+static bool start_reference(struct judgement *j, size_t case_index, const struct ring *ring,
+                            struct err *err)
+{
+    struct session_report report;
+    if (!j->rival.bytes)
+        return true;
+    if (!rig_start(j->gate, &j->reference, case_index, j->gate->baseline, j->gate->task->dtype,
+                   ring->room, &report, err))
+        return false;
+    return report.status == SESSION_OK ||
+           err_set(err, ERR_IO, "the baseline cannot be loaded again: %s",
+                   report.evidence ? report.evidence : "no detail");
+}
+
+static void return_baseline(const struct judgement *j, struct warm_rig *warm)
+{
     size_t bytes = 0;
     for (size_t arg = 0; arg < j->gate->task->arg_count; arg++)
-        bytes += rig->buffers[arg].bytes;
-    if (j->is_confirmation || bytes > WARM_ROOM_BYTES)
-        rig_stop(rig);
+        bytes += warm->rig.buffers[arg].bytes;
+    if (j->is_confirmation || j->rival.bytes || bytes > WARM_ROOM_BYTES)
+        rig_stop(&warm->rig);
 }
+
+/* --- pairs ----------------------------------------------------------------------------------- */
 
 static bool is_clean(const struct sample *sample)
 {
@@ -106,79 +163,84 @@ static void record_sample(struct series *s, const struct sample *sample, size_t 
     s->process[s->count++] = process;
 }
 
-/* Is more sampling of this case pointless? */
-static bool is_settled(struct series *s, int process)
+/* One process: its child, its layout, the child that it is compared with. */
+struct round {
+    struct ring ring;
+    struct rig candidate;
+    struct warm_rig *baseline;
+    int process;
+    int64_t end_ns; /* its share of the time is up */
+    bool is_lost;
+};
+
+static bool one_pair(struct series *s, struct round *round, struct sample *sample, struct err *err)
+{
+    if (!sample_pair(s->j, s->case_index, &round->baseline->rig, &round->candidate, &round->ring,
+                     sample, err))
+        return false;
+    round->is_lost = sample->is_lost;
+    return true;
+}
+
+static bool agree(const double medians[3])
+{
+    const double low = fmin(fmin(medians[0], medians[1]), medians[2]);
+    const double high = fmax(fmax(medians[0], medians[1]), medians[2]);
+    return high - low <= 0.02;
+}
+
+/*
+ * Both run alternately, unrecorded, until three medians of their common speed agree within 2 %. The
+ * first process of a case goes on for the planned warm-up at least; it wakes the machine, later
+ * ones only themselves.
+ */
+static bool warm_up(struct series *s, struct round *round, struct err *err)
 {
     const struct timing_plan *plan = &s->j->plan;
-    const bool is_late = os_now_ns() > s->deadline_ns;
-    if (s->count >= MOST_PAIRS || (int64_t)s->count >= plan->max_pairs)
-        return true;
-    if (is_late && s->count >= FEWEST_PAIRS)
-        return true;
-    if ((int64_t)s->count < plan->min_pairs || process + 1 < plan->processes)
-        return false;
-    if (s->count % PAIRS_PER_LOOK != 0)
-        return false;
-    s->interval = interval_of(s, QUICK_ROUNDS);
-    if (s->interval.high < s->race.hopeless || s->interval.high < s->race.behind)
-        return true;
-    return (s->interval.high - s->interval.low) / 2 <= plan->half_width;
-}
-
-/* A call so slow that a few pairs take longer than this is given its few pairs all the same. */
-static bool is_out_of_time(const struct series *s)
-{
-    const int64_t now = os_now_ns();
-    return s->attempts >= FEWEST_PAIRS &&
-           (now > s->last_ns || (now > s->deadline_ns && s->attempts >= 2 * FEWEST_PAIRS));
-}
-
-/* Both run alternately, unrecorded, until two pairs in a row agree. */
-static bool warm_up(struct series *s, struct rig *candidate, const struct ring *ring, bool *lost,
-                    struct err *err)
-{
-    struct rig *baseline = &s->j->gate->cases[s->case_index].timing;
-    double last = HUGE_VAL;
-    for (int i = 0; i < MOST_WARM_UPS; i++) {
+    const bool is_first = round->process == 0;
+    const int64_t start = os_now_ns(), share = plan->budget_ns / (is_first ? 4 : 40);
+    const int64_t most = share < LONGEST_WARM_UP_NS ? share : LONGEST_WARM_UP_NS;
+    const int64_t least = is_first && plan->warm_up_ns < most ? plan->warm_up_ns : 0;
+    const size_t group = is_first ? WARM_GROUP : 1;
+    double speeds[WARM_GROUP], medians[3] = {-1, 0, 1};
+    for (size_t i = 0; os_now_ns() - start < most;) {
         struct sample sample;
-        if (!sample_pair(s->j, s->case_index, baseline, candidate, ring, &sample, err))
+        if (!one_pair(s, round, &sample, err))
             return false;
-        *lost = sample.is_lost;
-        if (*lost || s->j->is_decided || os_now_ns() > s->deadline_ns)
+        if (round->is_lost || s->j->is_decided)
             return true;
         if (!is_clean(&sample))
             continue;
-        const double ratio = log((double)sample.baseline_ns / (double)sample.candidate_ns);
-        if (fabs(ratio - last) < 0.03)
+        speeds[i++ % group] = log((double)sample.baseline_ns) + log((double)sample.candidate_ns);
+        if (i % group != 0)
+            continue;
+        medians[0] = medians[1];
+        medians[1] = medians[2];
+        medians[2] = stats_median(speeds, group) / 2;
+        if (i >= 3 * group && agree(medians) && os_now_ns() - start >= least)
             return true;
-        last = ratio;
     }
     return true;
 }
 
-/* Pairs of one fresh candidate process, at most `quota`. */
-static bool run_process(struct series *s, struct rig *candidate, const struct ring *ring,
-                        int process, int64_t quota, struct err *err)
+static bool run_process(struct series *s, struct round *round, struct err *err)
 {
-    struct judgement *j = s->j;
-    struct rig *baseline = &j->gate->cases[s->case_index].timing;
+    const int64_t quota = s->j->plan.block_pairs;
     const size_t before = s->count;
-    bool lost = false;
-    if (!warm_up(s, candidate, ring, &lost, err))
+    if (!warm_up(s, round, err))
         return false;
-    for (int64_t tries = 0; !lost && !j->is_decided && tries < 2 * quota + 8; tries++) {
+    for (int64_t tries = 0; !round->is_lost && !s->j->is_decided && tries < 2 * quota + 4;
+         tries++) {
         struct sample sample;
-        if ((int64_t)(s->count - before) >= quota)
+        const int64_t got = (int64_t)(s->count - before);
+        if (got >= quota || s->count >= MOST_PAIRS || (got > 0 && os_now_ns() > round->end_ns))
             break;
-        if (!sample_pair(j, s->case_index, baseline, candidate, ring, &sample, err))
+        if (!one_pair(s, round, &sample, err))
             return false;
-        if (j->is_decided)
-            break;
-        record_sample(s, &sample, ring->sets, process);
-        lost = sample.is_lost;
-        if (is_settled(s, process) || is_out_of_time(s))
-            break;
+        if (!s->j->is_decided)
+            record_sample(s, &sample, round->ring.sets, round->process);
     }
+    s->processes += s->count > before;
     return true;
 }
 
@@ -189,103 +251,188 @@ static int64_t median_ns(const double *values, size_t count)
     return count ? (int64_t)(stats_median(sorted, count) + 0.5) : 0;
 }
 
+static bool start_candidate(struct series *s, struct round *round, struct err *err)
+{
+    struct session_report report;
+    if (!start_child(s, &round->candidate, s->j->image, &round->ring, &report, err))
+        return false;
+    return report.status == SESSION_OK ||
+           decide_session(s->j, &report, "while it was loaded again");
+}
+
 static bool one_process(struct series *s, int process, struct err *err)
 {
     struct judgement *j = s->j;
-    struct ring ring;
-    struct rig candidate;
-    struct session_report report;
+    const int64_t base_ns = s->count         ? median_ns(s->baseline_ns, s->count)
+                            : j->rival.bytes ? j->rival_ns[s->case_index]
+                                             : j->gate->cases[s->case_index].baseline_ns;
     const int64_t seen =
         s->count ? median_ns(s->candidate_ns, s->count) : j->fastest_ns[s->case_index];
-    ring_plan(j->gate, s->case_index, j->gate->cases[s->case_index].baseline_ns, seen, &ring);
-    if (!borrow_baseline(j, s->case_index, &ring, err))
+    struct round round = {.process = process,
+                          .end_ns = os_now_ns() + j->plan.budget_ns / look_processes[0]};
+    ring_plan(j->gate, s->case_index, base_ns, seen, &round.ring);
+    if (!borrow_baseline(s, &round.ring, process, &round.baseline, err))
         return false;
+    if (j->is_decided)
+        return true;
     /* The same rooms for both. */
     for (size_t arg = 0; arg < j->gate->task->arg_count; arg++)
-        ring.room[arg] = j->gate->cases[s->case_index].timing.buffers[arg].bytes;
-    if (!rig_start(j->gate, &candidate, s->case_index, j->image, j->gate->task->dtype, ring.room,
-                   &report, err))
-        return false;
-    if (report.status != SESSION_OK)
-        return decide_session(j, &report, "while it was loaded again");
-    const struct timing_plan *plan = &j->plan;
-    const int64_t quota = process < plan->processes
-                              ? (plan->min_pairs + plan->processes - 1) / plan->processes
-                              : LATER_PAIRS;
-    const bool ok = run_process(s, &candidate, &ring, process, quota, err);
-    rig_stop(&candidate);
-    return_baseline(j, s->case_index);
+        round.ring.room[arg] = round.baseline->rig.buffers[arg].bytes;
+    bool ok =
+        start_candidate(s, &round, err) && start_reference(j, s->case_index, &round.ring, err);
+    if (ok && !j->is_decided)
+        ok = run_process(s, &round, err);
+    rig_stop(&round.candidate);
+    rig_stop(&j->reference);
+    return_baseline(j, round.baseline);
     return ok;
 }
 
-/*
- * More than a fifth of the pairs disturbed is too many, with one exception: where the host disturbs
- * the baseline just as much as the candidate, and the pairs that are left are as many and as
- * precise as planned. A candidate that is disturbed more often than the baseline chooses its
- * samples.
- */
-static bool is_noisy(const struct series *s)
+/* --- when to stop ---------------------------------------------------------------------------- */
+
+/* Pairs that are dropped say that the clock is no good, long before they are too few. */
+static bool is_disturbed(const struct series *s)
 {
-    static const double LOOSE = 4;
-    const struct timing_plan *plan = &s->j->plan;
-    if (s->count < FEWEST_PAIRS)
+    return s->attempts >= FEWEST_ATTEMPTS && s->dropped * 5 > s->attempts;
+}
+
+/* Between looks: the time is up, or nothing comes of it. None of it depends on who is faster. */
+static bool is_out_of_time(const struct series *s, int processes)
+{
+    const int64_t now = os_now_ns();
+    if (!s->by_account && is_disturbed(s))
         return true;
-    if (s->dropped * 5 <= s->attempts)
-        return false;
-    if ((s->candidate_noisy - s->baseline_noisy) * 5 > s->attempts ||
-        (int64_t)s->count < plan->min_pairs)
+    if (s->attempts >= 40 && s->dropped * 2 > s->attempts)
         return true;
-    const struct stats_interval interval = interval_of(s, QUICK_ROUNDS);
-    return !((interval.high - interval.low) / 2 <= LOOSE * plan->half_width);
+    return processes >= FEWEST_PROCESSES &&
+           (now > s->last_ns ||
+            (now > s->deadline_ns && s->processes >= FEWEST_PROCESSES && s->count >= FEWEST_PAIRS));
+}
+
+static bool is_settled(const struct series *s)
+{
+    return (int64_t)s->count >= s->j->plan.max_pairs || s->interval.high < s->race.hopeless ||
+           s->interval.high < s->race.behind ||
+           (s->interval.high - s->interval.low) / 2 <= s->j->plan.half_width;
 }
 
 static bool run_series(struct series *s, struct err *err)
 {
-    enum { MOST_PROCESSES = 64 };
-    for (int process = 0; process < MOST_PROCESSES; process++) {
-        if (!one_process(s, process, err))
-            return false;
-        if (s->j->is_decided || is_settled(s, process))
-            break;
-        const bool hopelessly_noisy = s->attempts >= 40 && s->dropped * 2 > s->attempts;
-        if (hopelessly_noisy || is_out_of_time(s))
-            break;
+    int process = 0;
+    for (size_t look = 0; look < LOOKS; look++) {
+        while (process < look_processes[look]) {
+            if (!one_process(s, process, err))
+                return false;
+            process++;
+            if (s->j->is_decided)
+                return true;
+            if (is_out_of_time(s, process)) {
+                s->interval = interval_of(s);
+                return true;
+            }
+        }
+        s->interval = interval_of(s);
+        if (is_settled(s))
+            return true;
     }
     return true;
 }
 
-/* What an A/A experiment of this many pairs would show by chance: neighbouring samples of the
- * baseline are pairs of identical code; their spread (robust, from the median deviation) divided by
- * the root of the count, times 1.2533 because it is a median, is the error of the estimate. */
+/*
+ * What is measured is judged by its interval, which knows how noisy the host was; too noisy is what
+ * allows no statement. And a candidate that is disturbed more often than what it is compared with
+ * would choose its samples: both ran alternately on one core.
+ */
+static bool is_noisy(const struct series *s)
+{
+    if (s->count < FEWEST_PAIRS || s->processes < 3)
+        return true;
+    if ((s->candidate_noisy - s->baseline_noisy) * 5 > s->attempts)
+        return true;
+    const double half_width = (s->interval.high - s->interval.low) / 2;
+    return !(half_width <= WIDE) && !(s->interval.high < s->race.behind);
+}
+
+/* --- noise ----------------------------------------------------------------------------------- */
+
+/*
+ * What an A/A experiment of this many pairs would show by chance: neighbouring samples of the
+ * baseline are pairs of identical code. Two estimates of the error of their median, and the larger
+ * counts: from the spread of single pairs (robust, by the median deviation; times 1.2533 because it
+ * is a median), and from how far the medians of the processes are from 0.
+ */
 static double noise_of(const struct series *s)
 {
-    double pairs[MOST_PAIRS], scratch[MOST_PAIRS];
-    size_t count = 0;
-    for (size_t i = 1; i < s->count; i++)
-        if (s->process[i] == s->process[i - 1])
+    double pairs[MOST_PAIRS], block[MOST_PAIRS], scratch[MOST_PAIRS], squares = 0;
+    size_t count = 0, in_block = 0, blocks = 0;
+    for (size_t i = 1; i <= s->count; i++) {
+        if (i < s->count && s->process[i] == s->process[i - 1]) {
+            pairs[count] = log(s->baseline_ns[i] / s->baseline_ns[i - 1]);
+            block[in_block++] = pairs[count++];
+            continue;
+        }
+        if (in_block > 1) {
+            const double median = stats_median(block, in_block);
+            squares += median * median;
+            blocks++;
+        }
+        in_block = 0;
+    }
+    if (count == 0) /* one pair a process: neighbours are of two of them */
+        for (size_t i = 1; i < s->count; i++)
             pairs[count++] = log(s->baseline_ns[i] / s->baseline_ns[i - 1]);
     if (count == 0)
         return 0;
-    return 1.4826 * stats_mad(pairs, count, scratch) * 1.2533 / sqrt((double)s->count);
+    const double spread =
+        1.4826 * stats_mad(pairs, count, scratch) * 1.2533 / sqrt((double)s->count);
+    return blocks ? fmax(spread, sqrt(squares) / (double)blocks) : spread;
+}
+
+/* --- a case ---------------------------------------------------------------------------------- */
+
+static void keep_samples(const struct series *s, struct case_result *out)
+{
+    struct timed_sample *samples = arena_array(s->j->arena, s->count, sizeof *samples);
+    for (size_t i = 0; i < s->count; i++)
+        samples[i] = (struct timed_sample){.process = s->process[i],
+                                           .baseline_ns = s->baseline_ns[i],
+                                           .candidate_ns = s->candidate_ns[i]};
+    out->samples = samples;
+    out->sample_count = s->count;
+}
+
+static bool measure(struct judgement *j, size_t case_index, struct race race, struct series *s,
+                    struct err *err)
+{
+    enum { ATTEMPTS = 2 };
+    struct gate *gate = j->gate;
+    const bool has_account = gate->task->threads <= 1;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const int64_t now = os_now_ns();
+        *s = (struct series){.j = j,
+                             .case_index = case_index,
+                             .race = race,
+                             .by_account = has_account && gate->account_cases > 0,
+                             .start_ns = now,
+                             .deadline_ns = now + j->plan.budget_ns,
+                             .last_ns = now + 3 * j->plan.budget_ns};
+        gate->account_cases -= gate->account_cases > 0;
+        if (!run_series(s, err))
+            return false;
+        if (j->is_decided || (!is_noisy(s) && (s->by_account || !is_disturbed(s))))
+            return true;
+        gate->account_cases = ACCOUNT_CASES;
+    }
+    return true;
 }
 
 bool time_case(struct judgement *j, size_t case_index, struct race race, struct case_result *out,
                struct err *err)
 {
-    enum { ATTEMPTS = 2 };
     const struct task_case *problem = &j->gate->task->cases[case_index];
     struct series s;
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        s = (struct series){.j = j,
-                            .case_index = case_index,
-                            .race = race,
-                            .deadline_ns = os_now_ns() + j->plan.budget_ns,
-                            .last_ns = os_now_ns() + 3 * j->plan.budget_ns};
-        if (!run_series(&s, err))
-            return false;
-        if (j->is_decided || !is_noisy(&s))
-            break;
-    }
+    if (!measure(j, case_index, race, &s, err))
+        return false;
     if (j->is_decided)
         return true;
     /* Disturbances make a call slower, never faster than the machine. */
@@ -295,10 +442,11 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
         return true;
     if (is_noisy(&s))
         return decide(j, VERDICT_TOO_NOISY, "noise",
-                      "case %s: %lld of %lld timed pairs were disturbed by the host, twice (%s)",
+                      "case %s: no measurement in two attempts; %lld of %lld timed pairs were "
+                      "disturbed by the host (%s), the rest leave an interval of +-%.0f %%",
                       problem->name, (long long)s.dropped, (long long)s.attempts,
-                      *s.noise ? s.noise : "no time was measured");
-    s.interval = interval_of(&s, FINAL_ROUNDS);
+                      *s.noise ? s.noise : "none clearly",
+                      s.processes > 1 ? 50 * (s.interval.high - s.interval.low) : 100.0);
     *out = (struct case_result){
         .name = arena_strdup(j->arena, problem->name),
         .weight = problem->weight,
@@ -308,10 +456,14 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
         .log_high = s.interval.high,
         .noise = noise_of(&s),
         .pairs = (int64_t)s.count,
+        .processes = s.processes,
+        .dropped = s.dropped,
+        .by_account = s.by_account,
         .baseline_ns = median_ns(s.baseline_ns, s.count),
         .candidate_ns = median_ns(s.candidate_ns, s.count),
         .error = j->error[case_index],
     };
+    keep_samples(&s, out);
     out->roofline = roofline_share(j->gate, case_index, out->candidate_ns);
     return true;
 }

@@ -67,6 +67,9 @@ static const struct field case_fields[] = {
     {"candidate_ns", FIELD_INT, false, offsetof(struct case_result, candidate_ns)},
     {"roofline", FIELD_REAL, false, offsetof(struct case_result, roofline)},
     {"error", FIELD_REACH, false, offsetof(struct case_result, error)},
+    {"processes", FIELD_INT, false, offsetof(struct case_result, processes)},
+    {"dropped", FIELD_INT, false, offsetof(struct case_result, dropped)},
+    {"by_account", FIELD_BOOL, false, offsetof(struct case_result, by_account)},
 };
 
 static const struct field_table outcome_table = {EVENT_OUTCOME, outcome_fields,

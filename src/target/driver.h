@@ -60,9 +60,6 @@ struct target_driver {
                  struct session_report *report, struct err *err);
     bool (*run)(struct session *session, const struct session_call *calls, size_t count, bool touch,
                 int64_t limit_ns, struct session_report *report, struct err *err);
-    /* NULL: there is no account of CPU time. */
-    bool (*use_account)(struct session *session, struct session_report *report, bool *used,
-                        struct err *err);
     /* NULL: nothing runs between calls, so there is nothing to stop. */
     bool (*freeze)(struct session *session, struct err *err);
     bool (*thaw)(struct session *session, struct err *err);

@@ -171,15 +171,6 @@ bool session_run(struct session *session, const struct session_call *calls, size
     return session->target->driver->run(session, calls, count, touch, limit_ns, report, err);
 }
 
-bool session_use_account(struct session *session, struct session_report *report, bool *used,
-                         struct err *err)
-{
-    const struct target_driver *driver = session->target->driver;
-    *report = (struct session_report){.status = SESSION_OK, .mechanism = "", .evidence = ""};
-    *used = false;
-    return !driver->use_account || driver->use_account(session, report, used, err);
-}
-
 bool session_freeze(struct session *session, struct err *err)
 {
     const struct target_driver *driver = session->target->driver;

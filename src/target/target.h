@@ -155,6 +155,11 @@ struct session_opts {
     /* Only what the calls do matters, not how long they take: the child may run on any processor,
      * and its bell is not calibrated. */
     bool is_untimed;
+    /* The time of a run is what the kernel accounts to the child, which sleeps until the bell, in
+     * place of the parent's clock around the bell: for a host where parent or child lose their
+     * processor in the middle of most runs. Without effect where the child may have several threads
+     * or the target has no such account. */
+    bool by_account;
     /* Called by session_run when the child is ready, just before the clock starts; NULL: nothing.
      * What is written into the buffers here (poison in a few outputs, a changed element of an
      * input) a child that ran ahead while it should have waited cannot have seen. */
@@ -210,13 +215,6 @@ bool session_load(struct session **session, const void *image, size_t bytes,
  * After anything but SESSION_OK or SESSION_NOISY the child is dead. */
 bool session_run(struct session *session, const struct session_call *calls, size_t count,
                  bool touch, int64_t limit_ns, struct session_report *report, struct err *err);
-
-/* From now on the time of a run is what the kernel accounts to the child, which sleeps until the
- * bell, in place of the parent's clock around the bell: for a host where parent or child lose their
- * processor in the middle of most runs. `*used` is false where the target has no such account, or
- * the child may have several threads: nothing has then changed. A child that fails is a report. */
-bool session_use_account(struct session *session, struct session_report *report, bool *used,
-                         struct err *err);
 
 /* Stops the child's threads (SIGSTOP and wait) so that nothing changes any more; and lets it go on.
  */

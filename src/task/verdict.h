@@ -29,20 +29,30 @@ bool verdict_kind_from_name(const char *name, enum verdict_kind *out);
 /* Exit code of `kope check`: 0 for timed, 20 + kind for the others. */
 int verdict_kind_exit_code(enum verdict_kind kind);
 
+/* One pair of a case, of one call each. */
+struct timed_sample {
+    int64_t process; /* pairs of one process share its layout */
+    double baseline_ns, candidate_ns;
+};
+
 /* One case, measured. Ratios are baseline / candidate: above 1 is faster. */
 struct case_result {
     const char *name;
     double weight;
     bool held_out;
     double log_ratio;         /* median paired log-ratio (natural), positive is faster */
-    double log_low, log_high; /* its 95 % interval */
-    double
-        noise; /* what a median of so many A/A pairs of this run errs by, by chance: a log-ratio */
+    double log_low, log_high; /* its 95 % interval, wherever sampling stopped */
+    double noise;             /* error of a median of as many of this run's A/A pairs */
     int64_t pairs;
     int64_t baseline_ns; /* median time of one call */
     int64_t candidate_ns;
-    double roofline; /* share of the roofline reached, 0..1; 0 where unknown */
-    double error;    /* worst error in units of the baseline's own error; 0 where exact */
+    double roofline;   /* share of the roofline reached, 0..1; 0 where unknown */
+    double error;      /* worst error in units of the baseline's own error; 0 where exact */
+    int64_t processes; /* fresh ones that the pairs are from */
+    int64_t dropped;   /* pairs that the host disturbed */
+    bool by_account;   /* times are CPU time by the kernel's account: the clock was disturbed */
+    const struct timed_sample *samples; /* every pair; NULL in a verdict that was read back */
+    size_t sample_count;
 };
 
 /* Where the gate's time went. 0 where a stage was not reached, or in a record of before it was
@@ -94,6 +104,17 @@ struct verdict {
  * else "no difference 1.00x [0.99, 1.01]"; "right, not timed" without cases; "wrong: <evidence>"
  * for the others. */
 char *verdict_summary(const struct verdict *verdict, struct arena *arena);
+
+/* What a measured ratio says. A difference is claimed where the whole interval is beyond
+ * max(2 %, 3 x noise); else `unseen_log` is the smallest difference (a log-ratio) that would have
+ * been claimed nine times in ten with such an interval. */
+struct difference {
+    int sign; /* 1: faster, -1: slower, 0: no difference */
+    double unseen_log;
+};
+struct difference verdict_difference(double log_low, double log_high, double noise);
+/* Noise of the weighted mean over the cases that are held out, or those that are not. */
+double verdict_noise(const struct verdict *verdict, bool held_out);
 
 /* Deep copy into another arena. */
 struct verdict verdict_copy(const struct verdict *verdict, struct arena *arena);

@@ -265,10 +265,30 @@ static void context__round_trip(void **state)
 
 static struct verdict full_verdict(struct case_result *cases)
 {
-    cases[0] =
-        (struct case_result){"n=1 m=2", 1.0, false, 0.1, 0.05, 0.15, 0.01, 40, 900, 800, 0.5, 1.25};
-    cases[1] = (struct case_result){"n=3", 2.0, true, -0.1, -0.2, 0.0,
-                                    0.02,  41,  1,    2,    0.0,  (double)INFINITY};
+    cases[0] = (struct case_result){.name = "n=1 m=2",
+                                    .weight = 1.0,
+                                    .log_ratio = 0.1,
+                                    .log_low = 0.05,
+                                    .log_high = 0.15,
+                                    .noise = 0.01,
+                                    .pairs = 40,
+                                    .baseline_ns = 900,
+                                    .candidate_ns = 800,
+                                    .roofline = 0.5,
+                                    .error = 1.25,
+                                    .processes = 6,
+                                    .dropped = 3,
+                                    .by_account = true};
+    cases[1] = (struct case_result){.name = "n=3",
+                                    .weight = 2.0,
+                                    .held_out = true,
+                                    .log_ratio = -0.1,
+                                    .log_low = -0.2,
+                                    .noise = 0.02,
+                                    .pairs = 41,
+                                    .baseline_ns = 1,
+                                    .candidate_ns = 2,
+                                    .error = (double)INFINITY};
     return (struct verdict){
         .kind = VERDICT_TIMED,
         .mechanism = "m",

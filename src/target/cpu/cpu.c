@@ -196,7 +196,6 @@ const struct target_driver target_cpu = {
     .load = cpu_session_load,
     .start = cpu_session_start,
     .run = cpu_session_run,
-    .use_account = cpu_session_use_account,
     .freeze = cpu_session_freeze,
     .thaw = cpu_session_thaw,
     .stop = cpu_session_stop,

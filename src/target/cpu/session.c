@@ -86,7 +86,8 @@ static enum wait_end wait_for(struct waiting *w)
             return WAIT_LATE;
         if (os_interrupted())
             return WAIT_INTERRUPTED;
-        if (now - started > SPIN_NS)
+        /* By account the parent need not see the end at once: it leaves its processor to others. */
+        if (now - started > SPIN_NS || w->session->by_account)
             os_sleep_ns(NAP_NS);
     }
 }
@@ -548,6 +549,7 @@ bool cpu_session_prepare(struct session *session, const struct session_opts *opt
     s->idle_cpu_ns = -1;
     s->arming_ns = ARMING_NS;
     s->before_bell = opts->before_bell;
+    s->by_account = opts->by_account && opts->threads <= 1;
     s->before_bell_ctx = opts->before_bell_ctx;
     s->after_bell = opts->after_bell;
     s->after_bell_ctx = opts->after_bell_ctx;
@@ -581,17 +583,6 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
 {
     return cpu_session_prepare(session, opts, err) &&
            cpu_session_load(session, opts->image, opts->image_bytes, report, err);
-}
-
-bool cpu_session_use_account(struct session *session, struct session_report *report, bool *used,
-                             struct err *err)
-{
-    struct cpu_session *s = (struct cpu_session *)session;
-    if (s->threads > 1)
-        return true;
-    s->by_account = true;
-    *used = true;
-    return calibrate(s, report, err);
 }
 
 static bool signal_child(struct cpu_session *s, int number, struct err *err)
