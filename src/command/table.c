@@ -5,6 +5,7 @@ const struct command *const command_table[] = {
     &command_optimize,
     &command_resume,
     &command_check,
+    &command_compare,
     &command_report,
     &command_context,
     &command_runs,

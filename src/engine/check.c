@@ -4,15 +4,16 @@
 
 #include <math.h>
 
-static bool read_candidate(const struct check_opts *opts, const struct target *target,
-                           struct arena *arena, struct candidate *out, struct err *err)
+static bool read_candidate(const char *path, const char *compiler_name, const char *flag_text,
+                           const struct target *target, struct arena *arena, struct candidate *out,
+                           struct err *err)
 {
     char *source = NULL;
-    if (!os_read_file(opts->source_path, CANDIDATE_MAX_SOURCE_BYTES, arena, &source, NULL, err))
+    if (!os_read_file(path, CANDIDATE_MAX_SOURCE_BYTES, arena, &source, NULL, err))
         return false;
-    *out = (struct candidate){.source = source, .compiler = opts->compiler};
-    if (opts->flags) {
-        if (!candidate_parse_flags(opts->flags, arena, out))
+    *out = (struct candidate){.source = source, .compiler = compiler_name};
+    if (flag_text) {
+        if (!candidate_parse_flags(flag_text, arena, out))
             return err_set(err, ERR_USAGE, "more than %d flags", CANDIDATE_MAX_FLAGS);
         return true;
     }
@@ -37,7 +38,8 @@ bool engine_check(const struct check_opts *opts, const struct observer *observer
     const char *targets = os_path_join(arena, memory_default_dir(arena), "targets");
     if (!task_load(opts->task_path, arena, &task, err) ||
         !target_open(opts->target ? opts->target : "cpu", targets, &target, err) ||
-        !read_candidate(opts, target, arena, &candidate, err))
+        !read_candidate(opts->source_path, opts->compiler, opts->flags, target, arena, &candidate,
+                        err))
         return false;
     run_stage(&stages, "measuring the machine (kept for later runs)");
     if (!target_probe(target, false, err))
@@ -53,4 +55,53 @@ bool engine_check(const struct check_opts *opts, const struct observer *observer
     if (ok)
         *out_task = task;
     return ok;
+}
+
+static bool contest(struct run *stages, const struct compare_opts *opts, struct gate *gate,
+                    const struct candidate candidates[2], struct arena *arena,
+                    struct compare_result *out, struct err *err)
+{
+    CLEANUP(gate_contest_close) struct gate_contest *open = NULL;
+    const struct contest_opts contest_opts = {.time_budget_ns = opts->time_budget_ns,
+                                              .max_pairs = opts->max_pairs,
+                                              .confirm = opts->confirm,
+                                              .only_case = opts->only_case};
+    run_stage(stages, "checking A and B");
+    if (!gate_contest_open(gate, &candidates[0], &candidates[1], &contest_opts, arena, out->checks,
+                           &open, err))
+        return false;
+    if (!open)
+        return true;
+    run_stage(stages, "timing B against A");
+    out->is_timed = true;
+    return gate_contest_time(open, arena, &out->timed, &out->about_a, err);
+}
+
+bool engine_compare(const struct compare_opts *opts, const struct observer *observer,
+                    struct arena *arena, struct compare_result *out, struct err *err)
+{
+    CLEANUP(target_close) struct target *target = NULL;
+    CLEANUP(gate_close) struct gate *gate = NULL;
+    struct run stages = {.observer = observer, .arena = arena};
+    struct candidate candidates[2];
+    struct compare_result result = {0};
+    const char *targets = os_path_join(arena, memory_default_dir(arena), "targets");
+    const char *b_compiler = opts->b_compiler ? opts->b_compiler : opts->compiler;
+    const char *b_flags = opts->b_flags ? opts->b_flags : opts->flags;
+    if (!task_load(opts->task_path, arena, &result.task, err) ||
+        !target_open(opts->target ? opts->target : "cpu", targets, &target, err) ||
+        !read_candidate(opts->a_path, opts->compiler, opts->flags, target, arena, &candidates[0],
+                        err) ||
+        !read_candidate(opts->b_path, b_compiler, b_flags, target, arena, &candidates[1], err))
+        return false;
+    run_stage(&stages, "measuring the machine (kept for later runs)");
+    if (!target_probe(target, false, err))
+        return false;
+    run_stage(&stages, "building baseline and oracle, trying the null kernels");
+    if (!gate_open(target, result.task, NULL, &gate, err))
+        return err_within(err, "task '%s'", result.task->name);
+    if (!contest(&stages, opts, gate, candidates, arena, &result, err))
+        return false;
+    *out = result;
+    return true;
 }

@@ -135,6 +135,26 @@ bool engine_check(const struct check_opts *opts, const struct observer *observer
                   struct arena *arena, const struct task **out_task, struct verdict *out,
                   struct err *err);
 
+/* B against A, both through the gate. */
+struct compare_opts {
+    const char *task_path, *a_path, *b_path, *target;
+    const char *compiler, *flags;      /* of both; NULL: the baseline's */
+    const char *b_compiler, *b_flags;  /* of B alone; NULL: those of both */
+    const char *only_case;             /* NULL: all that are not held out */
+    int64_t time_budget_ns, max_pairs; /* of a case; 0: the default */
+    bool confirm;                      /* clean builds, held-out cases, tight intervals */
+};
+
+struct compare_result {
+    const struct task *task;
+    struct verdict checks[2]; /* of A and B: `timed` without cases where right */
+    bool is_timed;            /* both were right: `timed` is filled */
+    struct verdict timed;     /* log_ratio: A's time / B's; baseline_ns is A's */
+    bool about_a;             /* where `timed` is not of kind timed */
+};
+bool engine_compare(const struct compare_opts *opts, const struct observer *observer,
+                    struct arena *arena, struct compare_result *out, struct err *err);
+
 /* The report of a run as HTML. */
 bool engine_report(const char *run, const char *memory_dir, struct buf *out, struct err *err);
 
