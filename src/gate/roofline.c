@@ -76,7 +76,13 @@ double roofline_share(const struct gate *gate, size_t case_index, int64_t time_n
 bool roofline_check(struct judgement *j, size_t case_index, int64_t time_ns)
 {
     const char *text = "";
-    const double floor = roofline_floor_ns(j->gate, case_index, j->arena, &text);
+    double floor = roofline_floor_ns(j->gate, case_index, j->arena, &text);
+    if (!((double)time_ns < TRUST * floor))
+        return true;
+    /* A machine that was busy when it was measured looks slower than it is. */
+    struct err ignored = {0};
+    if (target_probe(j->gate->target, true, &ignored))
+        floor = fmin(floor, roofline_floor_ns(j->gate, case_index, j->arena, &text));
     if (!((double)time_ns < TRUST * floor))
         return true;
     return decide(j, VERDICT_REJECTED, "M14-roofline",

@@ -3,6 +3,7 @@
 
 #include "journal/fields.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -81,6 +82,23 @@ static const struct field_table timing_table = {EVENT_OUTCOME, timing_fields,
 static const struct field_table case_table = {EVENT_OUTCOME, case_fields,
                                               sizeof case_fields / sizeof *case_fields};
 
+/* [process, baseline_ns, candidate_ns] of each pair, to a hundredth of a nanosecond. */
+static void write_samples(const struct case_result *c, struct json_writer *w)
+{
+    if (c->sample_count == 0)
+        return;
+    json_key(w, "samples");
+    json_begin_array(w);
+    for (size_t i = 0; i < c->sample_count; i++) {
+        json_begin_array(w);
+        json_write_int(w, c->samples[i].process);
+        json_write_real(w, round(c->samples[i].baseline_ns * 100) / 100);
+        json_write_real(w, round(c->samples[i].candidate_ns * 100) / 100);
+        json_end_array(w);
+    }
+    json_end_array(w);
+}
+
 void event_write_verdict(struct json_writer *w, const struct verdict *verdict)
 {
     json_begin_object(w);
@@ -98,6 +116,7 @@ void event_write_verdict(struct json_writer *w, const struct verdict *verdict)
     for (size_t i = 0; i < verdict->case_count; i++) {
         json_begin_object(w);
         fields_write(&case_table, &verdict->cases[i], w);
+        write_samples(&verdict->cases[i], w);
         json_end_object(w);
     }
     json_end_array(w);
