@@ -18,8 +18,8 @@ static const struct param optimize_params[] = {
     {"proposer", "KIND[:WHICH]",
      "where candidates come from: offline, llm[:MODEL], agent:COMMAND, replay:RUN", "offline",
      PARAM_TEXT, false, false, NULL},
-    {"model", "NAME", "with --proposer llm: the model to ask", NULL, PARAM_TEXT, false, false,
-     NULL},
+    {"model", "NAME", "with --proposer llm or agent: the model to ask", NULL, PARAM_TEXT, false,
+     false, NULL},
     {"base-url", "URL", "with --proposer llm: an OpenAI-compatible server", "$OPENAI_BASE_URL",
      PARAM_TEXT, false, false, NULL},
     {"proposals", "N", "with --proposer llm: how many to ask for in one exchange", "1", PARAM_INT,
@@ -36,6 +36,14 @@ static const struct param optimize_params[] = {
      NULL, PARAM_TEXT, false, false, NULL},
     {"trace-content", NULL, "prompts and replies in the spans too", NULL, PARAM_FLAG, false, false,
      NULL},
+    {"agent-time", "DURATION", "with --proposer agent: stop the agent after this long", "10m",
+     PARAM_DURATION, false, false, NULL},
+    {"workspaces", "DIR", "with --proposer agent: keep the folders that it worked in there",
+     "removed after use", PARAM_PATH, false, false, NULL},
+    {"context", "MODE",
+     "active: chosen from experience, bounded; passive, for comparison: the run's own history, "
+     "growing",
+     "active", PARAM_TEXT, false, false, "active|passive"},
     {"context-tokens", "N", "hard bound of one prompt", "16000", PARAM_INT, false, false, NULL},
     PARAM_MEMORY,
     {"seed", "N", "makes the search's choices repeatable", "random, and recorded", PARAM_INT, false,
@@ -115,7 +123,10 @@ static bool check_model_options(const struct command_call *call, const struct pr
         return err_hint(err, "for a local server: --base-url http://127.0.0.1:8080/v1 --model "
                              "NAME; or give one the role large_step in kope.yaml");
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const bool is_agent = str_equal(spec->kind, "agent");
+    if (!is_agent && (command_text(call, "agent-time") || command_text(call, "workspaces")))
+        return err_set(err, ERR_USAGE, "--agent-time and --workspaces go with --proposer agent");
+    for (size_t i = is_agent ? 1 : 0; i < sizeof names / sizeof *names; i++) {
         if (command_text(call, names[i]) || command_int(call, names[i], 0) != 0)
             return err_set(err, ERR_USAGE, "--%s goes with --proposer llm", names[i]);
     }
@@ -130,7 +141,7 @@ static void fill_from_config(struct optimize_opts *opts, const struct config *co
         opts->policy = config->policy;
     if (!opts->memory_dir)
         opts->memory_dir = config->memory_dir;
-    if (!opts->context_tokens)
+    if (!opts->context_tokens && !opts->passive)
         opts->context_tokens = config->context_tokens;
     if (is_llm && !opts->token_budget)
         opts->token_budget = config->token_budget;
@@ -157,6 +168,10 @@ static bool run_optimize(const struct command_call *call, struct command_result 
         .seed = (uint64_t)command_int(call, "seed", 0),
         .has_seed = command_text(call, "seed") != NULL,
         .fresh = command_flag(call, "fresh"),
+        .passive = str_equal(command_text(call, "context") ? command_text(call, "context") : "",
+                             "passive"),
+        .agent_time_ns = command_duration_ns(call, "agent-time"),
+        .workspaces = command_text(call, "workspaces"),
         .trace = command_text(call, "trace"),
         .trace_content = command_flag(call, "trace-content"),
     };

@@ -14,13 +14,6 @@ enum { DEFAULT_BUDGET_TOKENS = 16000, ORDERED_ITEMS = 24 };
 /* Of what SYSTEM, FACTS and TASK leave, an epoch keeps this much for HOT to grow into. */
 #define RESERVE_SHARE 0.25
 
-struct draft {
-    const char *system, *facts, *task, *hot;
-    struct entries *cold, *warm;
-    /* Where an epoch goes on: what is kept of it, in front of `warm`. */
-    const struct context_epoch *kept;
-};
-
 static const char *task_section(const struct task *task, struct arena *arena)
 {
     struct buf text = {0};
@@ -170,6 +163,22 @@ static void append_warm(const struct draft *draft, struct arena *arena, struct b
     }
 }
 
+void context_put_together(const struct draft *draft, const char *prefix, struct arena *arena,
+                          struct context *out)
+{
+    const char *parts[] = {draft->system, prefix};
+    out->prefix_hash = hash_strings(parts, 2);
+    out->system_text = draft->system;
+    out->facts = draft->facts;
+    out->task_text = draft->task;
+    out->experience = arena_strdup(arena, prefix + strlen(draft->facts) + strlen(draft->task));
+    out->hot = draft->hot;
+    out->user_text = arena_printf(arena, "%s%s", prefix, draft->hot);
+    out->text = arena_printf(arena, "%s\n%s", out->system_text, out->user_text);
+    out->bytes = (int64_t)strlen(out->text);
+    out->tokens = tokens_bound(out->text, (size_t)out->bytes) + 2 * TOKENS_PER_MESSAGE;
+}
+
 static void assemble(const struct draft *draft, struct arena *arena, struct context *out)
 {
     struct buf prefix = {0};
@@ -181,17 +190,7 @@ static void assemble(const struct draft *draft, struct arena *arena, struct cont
         append_cold(&prefix, draft->cold);
     }
     append_warm(draft, arena, &prefix);
-    const char *parts[] = {draft->system, buf_text(&prefix)};
-    out->prefix_hash = hash_strings(parts, 2);
-    out->system_text = draft->system;
-    out->facts = draft->facts;
-    out->task_text = draft->task;
-    out->experience = arena_strdup(arena, parts[1] + strlen(draft->facts) + strlen(draft->task));
-    out->hot = draft->hot;
-    out->user_text = arena_printf(arena, "%s%s", parts[1], draft->hot);
-    out->text = arena_printf(arena, "%s\n%s", out->system_text, out->user_text);
-    out->bytes = (int64_t)strlen(out->text);
-    out->tokens = tokens_bound(out->text, (size_t)out->bytes) + 2 * TOKENS_PER_MESSAGE;
+    context_put_together(draft, buf_text(&prefix), arena, out);
     buf_free(&prefix);
 }
 
@@ -217,7 +216,7 @@ static int64_t bound_of(const char *text)
     return tokens_bound(text, strlen(text));
 }
 
-static void add_required(const struct draft *draft, struct context_item *items)
+void context_add_required(const struct draft *draft, struct context_item *items)
 {
     const struct {
         const char *section, *kind, *text;
@@ -236,15 +235,14 @@ static void add_required(const struct draft *draft, struct context_item *items)
     }
 }
 
-enum { REQUIRED_ITEMS = 4 };
-
 static void list_items(const struct draft *draft, struct arena *arena, struct context *out)
 {
     const size_t kept = draft->kept ? draft->kept->item_count : 0;
-    struct context_item *items = arena_array(
-        arena, REQUIRED_ITEMS + kept + draft->cold->count + draft->warm->count, sizeof *items);
-    size_t count = REQUIRED_ITEMS;
-    add_required(draft, items);
+    struct context_item *items =
+        arena_array(arena, CONTEXT_REQUIRED_ITEMS + kept + draft->cold->count + draft->warm->count,
+                    sizeof *items);
+    size_t count = CONTEXT_REQUIRED_ITEMS;
+    context_add_required(draft, items);
     for (size_t i = 0; i < kept; i++) { /* which the epoch is about to let go of */
         items[count] = draft->kept->items[i];
         items[count].kind = arena_strdup(arena, items[count].kind);
@@ -363,11 +361,9 @@ static bool begin_epoch(const struct context_request *request, struct draft *dra
     return true;
 }
 
-bool context_build(struct graph *graph, const struct context_request *request, struct arena *arena,
-                   struct context *out, struct err *err)
+void context_draft(const struct context_request *request, struct arena *arena, struct draft *out)
 {
-    const int64_t budget = request->budget_tokens ? request->budget_tokens : DEFAULT_BUDGET_TOKENS;
-    struct draft draft = {
+    *out = (struct draft){
         .system = request->system ? request->system : "",
         .facts = request->facts && request->facts[0] != '\0'
                      ? arena_printf(arena, "## Machine\n\n%s\n\n", request->facts)
@@ -377,6 +373,14 @@ bool context_build(struct graph *graph, const struct context_request *request, s
         .cold = arena_alloc(arena, sizeof(struct entries)),
         .warm = arena_alloc(arena, sizeof(struct entries)),
     };
+}
+
+bool context_build(struct graph *graph, const struct context_request *request, struct arena *arena,
+                   struct context *out, struct err *err)
+{
+    const int64_t budget = request->budget_tokens ? request->budget_tokens : DEFAULT_BUDGET_TOKENS;
+    struct draft draft = {0};
+    context_draft(request, arena, &draft);
     struct context built = {.budget_tokens = budget};
     assemble(&draft, arena, &built);
     if (built.tokens > budget) {
@@ -401,12 +405,15 @@ bool context_build(struct graph *graph, const struct context_request *request, s
 char *context_ledger(const struct context *context, struct arena *arena)
 {
     struct buf text = {0};
-    static const char *const sections[] = {"hot", "cold", "warm"};
+    static const char *const sections[] = {"hot", "cold", "warm", "history"};
     (void)buf_printf(&text, "%-8s %-10s %7s %7s %8s %6s  %s\n", "section", "kind", "tokens",
                      "bytes", "score", "p", "item");
-    for (size_t s = 0; s < 3; s++) {
+    for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
         int64_t tokens = 0;
         size_t count = 0;
+        if (str_equal(sections[s], "history") &&
+            count_section(context->items, context->item_count, sections[s]) == 0)
+            continue;
         for (size_t i = 0; i < context->item_count; i++) {
             const struct context_item *item = &context->items[i];
             if (!str_equal(item->section, sections[s]))

@@ -31,7 +31,7 @@ struct context_epoch {
     const char *prefix; /* of the user's text: all before HOT; NULL before the first */
     const struct context_item *items; /* cold and warm, in the order of the text */
     size_t item_count;
-    int64_t number;         /* of epochs so far */
+    int64_t number; /* of epochs so far */
 };
 void context_epoch_free(struct context_epoch *epoch);
 
@@ -50,6 +50,12 @@ struct context_order {
     void *context;
 };
 
+/* One attempt of the run, for the passive context. */
+struct context_attempt {
+    const char *decision_id, *source;
+    const char *outcome; /* context_path_line */
+};
+
 struct context_request {
     const struct task *task;
     const char *target_id;
@@ -66,8 +72,10 @@ struct context_request {
     int64_t budget_tokens;    /* 0: 16000 */
     double withhold_share;    /* 0: none */
     uint64_t seed;
-    struct context_epoch *epoch;       /* NULL: a prompt on its own */
-    const struct context_order *order; /* asked where an epoch begins; NULL: by score */
+    struct context_epoch *epoch;           /* NULL: a prompt on its own */
+    const struct context_order *order;     /* asked where an epoch begins; NULL: by score */
+    const struct context_attempt *history; /* passive only: all attempts of the run, oldest first */
+    size_t history_count;
 };
 
 /* Lines of the path that are shown one by one. */
@@ -88,6 +96,12 @@ struct context {
 
 bool context_build(struct graph *graph, const struct context_request *request, struct arena *arena,
                    struct context *out, struct err *err);
+
+/* The passive context, for comparison: machine, task, every attempt of this run in full, HOT. No
+ * retrieval and no choice; `budget_tokens` (0: 200000) is the window, and where it is full the
+ * oldest attempts are left out. ERR_BUDGET where even none of them fits. */
+bool context_build_passive(const struct context_request *request, struct arena *arena,
+                           struct context *out, struct err *err);
 
 /* The ledger as a table of text: a row for each item, a sum for each section. */
 char *context_ledger(const struct context *context, struct arena *arena);

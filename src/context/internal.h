@@ -20,6 +20,23 @@ struct entries {
     size_t count;
 };
 
+struct draft {
+    const char *system, *facts, *task, *hot;
+    struct entries *cold, *warm;
+    /* Where an epoch goes on: what is kept of it, in front of `warm`. */
+    const struct context_epoch *kept;
+};
+
+/* The parts that every prompt has, and empty lists. */
+void context_draft(const struct context_request *request, struct arena *arena, struct draft *out);
+/* The whole from its parts: `prefix` is all of the user's text before HOT and begins with facts and
+ * task. */
+void context_put_together(const struct draft *draft, const char *prefix, struct arena *arena,
+                          struct context *out);
+/* The ledger's rows of those parts: the first CONTEXT_REQUIRED_ITEMS of `items`. */
+enum { CONTEXT_REQUIRED_ITEMS = 4 };
+void context_add_required(const struct draft *draft, struct context_item *items);
+
 /* Adds an entry with its bytes and tokens counted; a full list drops it (returns NULL). */
 struct entry *entries_add(struct entries *entries, const char *section, const char *kind,
                           const char *ref, const char *text);

@@ -87,6 +87,9 @@ struct optimize_opts {
     double cost_budget_usd;      /* 0: none */
     const char *trace;           /* file or http URL for spans; NULL: none */
     bool trace_content;          /* prompts and replies in the spans too */
+    bool passive;                /* the run's own growing history in place of active context */
+    int64_t agent_time_ns;       /* agent: of one proposal; 0: its default */
+    const char *workspaces;      /* agent: folder that its folders are kept in; NULL: not kept */
     int64_t context_tokens;      /* 16000 */
     uint64_t seed;
     bool has_seed;

@@ -84,6 +84,10 @@ char *models_settings(const struct run *run, struct arena *arena)
     json_put_int(&w, "proposals", run->opts.proposals);
     json_put_real(&w, "cost_budget_usd", run->opts.cost_budget_usd);
     json_put_bool(&w, "fresh", run->opts.fresh);
+    json_put_bool(&w, "passive", run->opts.passive);
+    json_put_string(&w, "model", run->opts.model);
+    json_put_int(&w, "agent_time_ns", run->opts.agent_time_ns);
+    json_put_string(&w, "workspaces", run->opts.workspaces);
     if (m->large.model) {
         json_key(&w, "models");
         json_begin_object(&w);
@@ -146,6 +150,10 @@ bool models_read_settings(struct run *run, const char *settings, struct err *err
     run->opts.proposals = json_int(json_get(json, "proposals"), 0);
     run->opts.cost_budget_usd = json_real(json_get(json, "cost_budget_usd"), 0.0);
     run->opts.fresh = json_bool(json_get(json, "fresh"), false);
+    run->opts.passive = json_bool(json_get(json, "passive"), false);
+    run->opts.model = json_string(json_get(json, "model"), NULL);
+    run->opts.agent_time_ns = json_int(json_get(json, "agent_time_ns"), 0);
+    run->opts.workspaces = json_string(json_get(json, "workspaces"), NULL);
     const struct json *models = json_get(json, "models");
     if (!json_get(models, "large_step") || !json_get(models, "small_step"))
         return true;

@@ -146,6 +146,36 @@ static bool order_evidence(void *context, const char *const *texts, size_t count
     return proposer_rerank(run->proposer, &ask, texts, count, ordering->arena, order, err);
 }
 
+/* Every attempt of the run with its source. */
+static bool read_history(struct run *run, struct arena *arena, struct context_request *request,
+                         struct err *err)
+{
+    struct graph_decisions all;
+    if (!graph_run_decisions(run->memory.graph, run->run_id, arena, &all, err))
+        return false;
+    struct context_attempt *history = arena_array(arena, all.count + 1, sizeof *history);
+    for (size_t i = 0; i < all.count; i++) {
+        history[i] = (struct context_attempt){.decision_id = all.items[i].id,
+                                              .outcome = context_path_line(&all.items[i], arena)};
+        if (!memory_get_text(&run->memory, all.items[i].source_body, arena, &history[i].source,
+                             err))
+            return false;
+    }
+    request->history = history;
+    request->history_count = all.count;
+    return true;
+}
+
+static bool build(struct run *run, struct context_request *request, struct arena *arena,
+                  struct context *out, struct err *err)
+{
+    if (run->opts.passive)
+        return read_history(run, arena, request, err) &&
+               context_build_passive(request, arena, out, err);
+    return summarise_path(run, request, arena, err) &&
+           context_build(run->memory.graph, request, arena, out, err);
+}
+
 bool prompt_build(struct run *run, int node, const char *recorded, struct arena *arena,
                   struct context *out, const char **context_id, struct err *err)
 {
@@ -175,8 +205,7 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
         request.current_summary = run->nodes[node].summary;
     }
     if (!path_of(run, node, arena, &request.path, &request.path_count, err) ||
-        !summarise_path(run, &request, arena, err) ||
-        !context_build(run->memory.graph, &request, arena, out, err))
+        !build(run, &request, arena, out, err))
         return false;
     if (recorded) {
         *context_id = recorded;

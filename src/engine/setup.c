@@ -147,6 +147,19 @@ const char *run_proposer_kind(const struct run *run)
     return run->proposer ? proposer_kind(run->proposer) : run->opts.proposer;
 }
 
+/* The command line of this program as an MCP server over the same memory, for an agent's
+ * configuration; NULL where the running program is another one (a test). */
+static const char *const *own_server(const struct run *run)
+{
+    struct err ignored;
+    char *memory = NULL;
+    const char *program = os_path_join(run->arena, os_program_dir(run->arena), "kope");
+    if (!os_path_real(run->memory.dir, run->arena, &memory, &ignored))
+        return NULL;
+    const char *words[] = {program, "mcp", "--memory", memory, NULL};
+    return os_path_exists(program) ? arena_memdup(run->arena, words, sizeof words) : NULL;
+}
+
 static bool open_proposer(struct run *run, struct err *err)
 {
     if (run->is_driven)
@@ -158,9 +171,25 @@ static bool open_proposer(struct run *run, struct err *err)
         !models_choose(run, &opts.spec, err))
         return false;
     opts.models = &run->models;
-    const struct agent_opts agent = {.command = opts.spec.argument};
+    const struct agent_opts agent = {.command = opts.spec.argument,
+                                     .model = run->opts.model,
+                                     .workspaces = run->opts.workspaces,
+                                     .keeps_files = run->opts.passive,
+                                     .server = own_server(run),
+                                     .timeout_ns = run->opts.agent_time_ns};
     opts.agent = &agent;
     return proposer_open(&opts, &run->proposer, err);
+}
+
+/* The plain recipe names gcc's flags; the root is built as this target builds its baseline. */
+static void build_as_baseline(const struct run *run, struct candidate *root)
+{
+    const char *const *flags = NULL;
+    size_t count = 0;
+    target_default_build(run->target, &root->compiler, &flags, &count);
+    root->flag_count = 0;
+    for (size_t i = 0; i < count && i < CANDIDATE_MAX_FLAGS; i++)
+        root->flags[root->flag_count++] = flags[i];
 }
 
 static bool open_search(struct run *run, struct err *err)
@@ -172,6 +201,7 @@ static bool open_search(struct run *run, struct err *err)
     const struct recipe *plain = recipe_plain(&run->moves, run->arena);
     if (!recipe_candidate(&run->moves, plain, run->arena, &root.candidate, err))
         return false;
+    build_as_baseline(run, &root.candidate);
     run->nodes =
         vec_reserve_one(run->nodes, run->node_count, &run->node_capacity, sizeof *run->nodes);
     run->nodes[run->node_count++] = root;
@@ -245,7 +275,8 @@ bool run_open(struct run *run, struct err *err)
     opts->budget = opts->budget ? opts->budget : DEFAULT_BUDGET;
     opts->proposals = opts->proposals ? opts->proposals : 1;
     run->spent.is_cost_known = true;
-    opts->context_tokens = opts->context_tokens ? opts->context_tokens : DEFAULT_CONTEXT_TOKENS;
+    if (!opts->context_tokens && !opts->passive)
+        opts->context_tokens = DEFAULT_CONTEXT_TOKENS;
     if (!opts->has_seed)
         opts->seed = os_random_u64() >> 1;
     if (!spans_open(run, err) || !run_open_for_context(run, err))

@@ -28,6 +28,8 @@ struct agent_state {
     const char *workspaces; /* NULL: temporary ones */
     int64_t timeout_ns, turns;
     int64_t count;
+    char *folder; /* the one for all proposals; NULL: each has its own */
+    bool keeps_files;
 };
 
 static bool find_command(struct agent_state *state, const char *command, struct arena *arena,
@@ -87,6 +89,7 @@ static bool agent_open(struct proposer *proposer, const struct proposer_opts *op
     }
     state->model = agent->model;
     state->workspaces = agent->workspaces;
+    state->keeps_files = agent->keeps_files;
     state->timeout_ns = agent->timeout_ns ? agent->timeout_ns : DEFAULT_TIMEOUT_NS;
     state->turns = agent->turns ? agent->turns : DEFAULT_TURNS;
     return true;
@@ -167,6 +170,32 @@ static char *exchange(const struct agent_state *state, const struct agent_worksp
     return arena_strdup(arena, buf_text(&text));
 }
 
+/* The folder of this proposal. */
+static bool take_folder(struct proposer *proposer, struct arena *arena, char **out, struct err *err)
+{
+    struct agent_state *state = proposer->state;
+    if (!state->keeps_files)
+        return make_folder(state, arena, out, err);
+    if (!state->folder && !make_folder(state, &proposer->arena, &state->folder, err))
+        return false;
+    *out = state->folder;
+    return true;
+}
+
+static void drop_folder(const struct agent_state *state, const char *dir)
+{
+    struct err ignored;
+    if (!state->workspaces)
+        (void)os_remove_tree(dir, &ignored);
+}
+
+static void agent_close(struct proposer *proposer)
+{
+    const struct agent_state *state = proposer->state;
+    if (state->folder)
+        drop_folder(state, state->folder);
+}
+
 static bool work(struct proposer *proposer, const struct propose_request *request, const char *dir,
                  struct arena *arena, struct proposal *out, struct err *err)
 {
@@ -195,17 +224,16 @@ static bool work(struct proposer *proposer, const struct propose_request *reques
 static bool agent_next(struct proposer *proposer, const struct propose_request *request,
                        struct arena *arena, bool *exhausted, struct proposal *out, struct err *err)
 {
-    struct agent_state *state = proposer->state;
-    struct err removal;
+    const struct agent_state *state = proposer->state;
     char *dir = NULL;
     if (!request->context)
         BUG("propose: the agent proposer needs a context");
     *exhausted = false; /* an agent always has something to try */
-    if (!make_folder(state, arena, &dir, err))
+    if (!take_folder(proposer, arena, &dir, err))
         return false;
     const bool ok = work(proposer, request, dir, arena, out, err);
-    if (!state->workspaces)
-        (void)os_remove_tree(dir, &removal);
+    if (!state->keeps_files)
+        drop_folder(state, dir);
     return ok;
 }
 
@@ -217,5 +245,6 @@ const struct proposer_driver proposer_driver_agent = {
     .needs_argument = true,
     .state_bytes = sizeof(struct agent_state),
     .open = agent_open,
+    .close = agent_close,
     .next = agent_next,
 };

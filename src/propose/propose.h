@@ -101,8 +101,9 @@ struct agent_opts {
     const char *workspaces;    /* folder in which its folders are kept; NULL: removed after use */
     const char *const *server; /* command line of KOPE's MCP server, for the agent's configuration;
                                   NULL: none */
-    int64_t timeout_ns;        /* of one proposal; 0: 10 min */
-    int64_t turns;             /* of the agent, where it takes such a limit; 0: 40 */
+    bool keeps_files;   /* one folder for all proposals, so that the agent's own files stay */
+    int64_t timeout_ns; /* of one proposal; 0: 10 min */
+    int64_t turns;      /* of the agent, where it takes such a limit; 0: 40 */
 };
 
 /* A proposer as it is named: KIND[:ARGUMENT]. "offline", "llm", "llm:MODEL", "agent:COMMAND",

@@ -152,12 +152,50 @@ static void context_choose__share_withheld__is_near_its_propensity(void **state)
     (void)state;
 }
 
+/* Every attempt is there in full, in order, until the window is full; then the oldest go first and
+ * the newest stay. */
+static void context_build_passive__history_grows__oldest_leave_a_full_window(void **state)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    struct context_attempt history[20];
+    int64_t before = 0;
+    for (size_t i = 0; i < 20; i++)
+        history[i] = (struct context_attempt){
+            .decision_id = arena_printf(&arena, "d%zu", i),
+            .outcome = "- tried: timed\n",
+            .source = arena_printf(&arena, "void attempt_%zu_(void) { int a[100]; }", i)};
+    struct context_request request = {
+        .task = load(&arena), .target_id = "t", .facts = "a machine", .history = history};
+    for (request.history_count = 0; request.history_count <= 20; request.history_count++) {
+        struct context context;
+        assert_true(context_build_passive(&request, &arena, &context, &err));
+        assert_true(context.tokens > before);
+        assert_int_equal(context.item_count, CONTEXT_REQUIRED_ITEMS + request.history_count);
+        before = context.tokens;
+    }
+    request.history_count = 20;
+    request.budget_tokens = before / 2;
+    struct context cut;
+    assert_true(context_build_passive(&request, &arena, &cut, &err));
+    assert_true(cut.tokens <= request.budget_tokens);
+    assert_null(strstr(cut.text, "attempt_0_"));
+    assert_non_null(strstr(cut.text, "attempt_19_"));
+    assert_true(cut.item_count > CONTEXT_REQUIRED_ITEMS && cut.item_count < 24);
+    request.budget_tokens = 20;
+    assert_false(context_build_passive(&request, &arena, &cut, &err));
+    assert_int_equal(err.kind, ERR_BUDGET);
+    arena_free(&arena);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(context_build__empty_memory__holds_task_and_fits),
         cmocka_unit_test(context_build__budget_below_required__is_an_error_with_the_need),
         cmocka_unit_test(context_build__any_budget__is_a_hard_bound),
+        cmocka_unit_test(context_build_passive__history_grows__oldest_leave_a_full_window),
         cmocka_unit_test(context_choose__tokens_for_some__takes_the_best_within_them),
         cmocka_unit_test(context_choose__share_withheld__is_near_its_propensity),
     };
