@@ -12,6 +12,8 @@
 enum {
     POOL_ELEMENTS = 1 << 16,
     POISON_PATTERN_BYTES = 1 << 16, /* a power of two */
+    SHORTEST_BLOCK = 512,           /* of elements that are taken from the pool together */
+    LONGEST_BLOCK = 4096,
     FEW_NEW = 3,      /* elements drawn anew in a buffer that is filled from the pool */
     MOST_CHANGES = 8, /* elements of a changed copy */
 };
@@ -372,7 +374,6 @@ static void vary_low_bits(struct rng *rng, const struct task_arg *a, char *at, s
  * exchanged, and a few new elements. */
 static void fill_from_pool(struct data *data, size_t arg, char *out, size_t count)
 {
-    enum { SHORTEST_BLOCK = 512, LONGEST_BLOCK = 4096 };
     const struct task_arg *a = &data->task->args[arg];
     const size_t bytes = dtype_bytes(a->dtype);
     const bool symmetric = is_symmetric(a);
@@ -402,6 +403,19 @@ static void sprinkle_specials(struct data *data, size_t arg, void *out, size_t c
     }
 }
 
+/* From `drawn` elements on: blocks of those before, from random places. */
+static void repeat_blocks(struct data *data, void *values, size_t drawn, size_t count, size_t bytes)
+{
+    char *out = values;
+    for (size_t done = drawn; done < count;) {
+        const size_t block = SHORTEST_BLOCK + rng_below(&data->rng, LONGEST_BLOCK - SHORTEST_BLOCK);
+        const size_t length = block < count - done ? block : count - done;
+        const size_t start = rng_below(&data->rng, drawn - length + 1);
+        memcpy(out + done * bytes, out + start * bytes, length * bytes);
+        done += length;
+    }
+}
+
 void data_fill(struct data *data, size_t arg, enum distribution distribution, void *out,
                size_t count)
 {
@@ -414,7 +428,9 @@ void data_fill(struct data *data, size_t arg, enum distribution distribution, vo
         return;
     }
     const struct range range = range_of(&a->draw);
-    for (size_t i = 0; i < count; i++) {
+    const bool repeats = distribution != DISTRIBUTION_SORTED && count > 2 * (size_t)POOL_ELEMENTS;
+    const size_t drawn = repeats ? POOL_ELEMENTS : count;
+    for (size_t i = 0; i < drawn; i++) {
         double value = draw_value(data, a, &range, distribution, (double)i / (double)count);
         if (a->draw.kind != DRAW_NORMAL)
             value = fmin(fmax(value, range.low), range.high);
@@ -422,6 +438,7 @@ void data_fill(struct data *data, size_t arg, enum distribution distribution, vo
             value = nearbyint(value);
         dtype_store(a->dtype, out, i, value);
     }
+    repeat_blocks(data, out, drawn, count, dtype_bytes(a->dtype));
 }
 
 void data_change_one(struct data *data, size_t arg, void *element, bool high)

@@ -23,6 +23,14 @@ static void *get(size_t count, size_t bytes)
     return out;
 }
 
+static void free_args(void **arrays)
+{
+    for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
+        free(arrays[arg]);
+        arrays[arg] = NULL;
+    }
+}
+
 /* The two children that make a probe: baseline and oracle of one case. */
 struct bench {
     struct gate *gate;
@@ -30,13 +38,15 @@ struct bench {
     const struct task_case *problem;
     bool has_oracle;
     struct rig baseline, oracle, shadow;
-    unsigned trials; /* runs on other inputs, for units and errors */
-    bool draws_anew; /* every second of them on newly drawn inputs */
-    unsigned doubts; /* times that a child was started again */
+    unsigned trials;           /* runs on other inputs, for units and errors */
+    bool draws_anew;           /* every second of them on newly drawn inputs */
+    unsigned doubts;           /* times that a child was started again */
+    void *wide[TASK_MAX_ARGS]; /* inputs as the oracle takes them; used again by each run */
 };
 
 static void bench_close(struct bench *bench)
 {
+    free_args(bench->wide);
     rig_stop(&bench->baseline);
     rig_stop(&bench->oracle);
     rig_stop(&bench->shadow);
@@ -148,17 +158,18 @@ static bool bench_run(struct bench *bench, struct rig *rig, void *const *inputs,
     return true;
 }
 
-/* Inputs widened to the oracle's dtypes, for the caller to free; `moved` by a place of the task's
+/* Inputs widened to the oracle's dtypes, in `bench->wide`; `moved` by a place of the task's
  * arithmetic where the inputs themselves are too coarse for that. */
-static void widen_inputs(const struct bench *bench, void *const *inputs, bool moved, void **wide)
+static void widen_inputs(struct bench *bench, void *const *inputs, bool moved)
 {
     for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
-        wide[arg] = NULL;
+        void **wide = bench->wide;
         if (!inputs[arg])
             continue;
         const size_t count = bench->oracle.elements[arg];
         const enum dtype dtype = bench->gate->task->args[arg].dtype;
-        wide[arg] = get(count, sizeof(double));
+        if (!wide[arg])
+            wide[arg] = get(count, sizeof(double));
         if (bench->oracle.dtypes[arg] == DTYPE_F64)
             dtype_widen(dtype, inputs[arg], 0, count, wide[arg]);
         if (bench->oracle.dtypes[arg] == DTYPE_F64 && moved)
@@ -168,24 +179,13 @@ static void widen_inputs(const struct bench *bench, void *const *inputs, bool mo
     }
 }
 
-static void free_args(void **arrays)
-{
-    for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
-        free(arrays[arg]);
-        arrays[arg] = NULL;
-    }
-}
-
 /* The oracle on the same bits; `out[arg]` gets the outputs that are compared, as doubles. */
 static bool run_oracle(struct bench *bench, const struct probe *probe, void *const *inputs,
                        bool moved, double **out, struct err *err)
 {
-    void *wide[TASK_MAX_ARGS] = {0};
     struct session_call call;
-    widen_inputs(bench, inputs, moved, wide);
-    const bool ok = bench_run(bench, &bench->oracle, wide, probe->distribution, &call, err);
-    free_args(wide);
-    if (!ok)
+    widen_inputs(bench, inputs, moved);
+    if (!bench_run(bench, &bench->oracle, bench->wide, probe->distribution, &call, err))
         return false;
     for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++)
         if (probe->outputs[arg].want)
