@@ -149,20 +149,20 @@ static void look_once(struct watch *watch)
 }
 
 /* Starts kope with the key in its environment, both streams into a file. */
-static pid_t start(const char *const *argv, const char *dir, const char *output)
+static pid_t start(const char *const *argv, const char *dir, const char *input, const char *output)
 {
     const pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid != 0)
         return pid;
     const int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    const int none = open("/dev/null", O_RDONLY);
+    const int in = open(input, O_RDONLY);
     char *words[24];
     size_t count = 0;
     for (; argv[count] && count < 23; count++)
         words[count] = strdup(argv[count]);
     words[count] = NULL;
-    if (fd < 0 || none < 0 || chdir(dir) != 0 || dup2(none, 0) < 0 || dup2(fd, 1) < 0 ||
+    if (fd < 0 || in < 0 || chdir(dir) != 0 || dup2(in, 0) < 0 || dup2(fd, 1) < 0 ||
         dup2(fd, 2) < 0)
         _exit(99);
     (void)execv(words[0], words);
@@ -200,6 +200,30 @@ static const char *path_in(struct place *p, const char *name)
     return os_path_join(&p->arena, p->dir, name);
 }
 
+/* The memory and the report as an MCP client sees them; what is printed is searched with the rest.
+ */
+static void ask_over_mcp(struct place *p)
+{
+    static const char lines[] =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+        "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n"
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+        "\"kope_search_memory\",\"arguments\":{\"words\":\"it does less key\"}}}\n"
+        "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":"
+        "\"kope_report\",\"arguments\":{\"run\":\"last\"}}}\n";
+    const char *const argv[] = {KOPE, "mcp", NULL};
+    const char *input = path_in(p, "mcp.in");
+    char *printed = NULL;
+    int status = 0;
+    assert_true(os_write_file(input, lines, sizeof lines - 1, false, &p->err));
+    (void)setenv("KOPE_MEMORY", p->opts.memory_dir, 1);
+    assert_true(waitpid(start(argv, p->dir, input, path_in(p, "mcp.txt")), &status, 0) > 0);
+    (void)unsetenv("KOPE_MEMORY");
+    assert_true(os_read_file(path_in(p, "mcp.txt"), 1 << 24, &p->arena, &printed, NULL, &p->err));
+    assert_non_null(strstr(printed, "\"id\":3"));
+}
+
 static void kope__key_planted_everywhere__is_nowhere_to_be_found(void **state)
 {
     struct place *p = *state;
@@ -222,7 +246,7 @@ static void kope__key_planted_everywhere__is_nowhere_to_be_found(void **state)
                                 path_in(p, "spans.json"),
                                 "--trace-content",
                                 NULL};
-    watch.parent = start(argv, p->dir, path_in(p, "printed.txt"));
+    watch.parent = start(argv, p->dir, "/dev/null", path_in(p, "printed.txt"));
     while (waitpid(watch.parent, &status, WNOHANG) == 0) {
         look_once(&watch);
         os_sleep_ns(2000000);
@@ -237,10 +261,13 @@ static void kope__key_planted_everywhere__is_nowhere_to_be_found(void **state)
     const char *const report[] = {
         KOPE, "report", "last", "--memory", p->opts.memory_dir, "--html", path_in(p, "report.html"),
         NULL};
-    assert_int_equal(waitpid(start(report, p->dir, path_in(p, "report.txt")), &status, 0) > 0, 1);
+    assert_int_equal(
+        waitpid(start(report, p->dir, "/dev/null", path_in(p, "report.txt")), &status, 0) > 0, 1);
     assert_int_equal(status, 0);
     assert_true(os_file_size(path_in(p, "report.html")) > 1000);
     assert_true(os_file_size(path_in(p, "spans.json")) > 1000);
+
+    ask_over_mcp(p);
 
     /* Redacted, not left out: the reply is there with a word in the key's place. */
     struct graph_run run;
@@ -278,7 +305,7 @@ static void kope__crashes_while_it_asks__leaves_no_core(void **state)
     }
     const struct rlimit wanted = {RLIM_INFINITY, RLIM_INFINITY};
     (void)setrlimit(RLIMIT_CORE, &wanted);
-    const pid_t pid = start(argv, p->dir, path_in(p, "printed.txt"));
+    const pid_t pid = start(argv, p->dir, "/dev/null", path_in(p, "printed.txt"));
     for (int i = 0; i < 3000 && requests(p) == 0; i++)
         os_sleep_ns(10000000);
     assert_int_equal(requests(p), 1);
