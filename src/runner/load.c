@@ -206,11 +206,23 @@ static bool find_symbols(struct loading *l, const struct dynamic *d)
     return true;
 }
 
+/* NULL where it does not end within the names: relocations may have written over them. */
+static const char *symbol_name(const struct loading *l, const Elf64_Sym *symbol)
+{
+    const uint64_t first = symbol->st_name;
+    return first < l->strings_bytes && memchr(l->strings + first, '\0', l->strings_bytes - first)
+               ? l->strings + first
+               : NULL;
+}
+
 static bool symbol_address(struct loading *l, uint64_t index, uint64_t *out)
 {
-    if (index >= l->symbol_count || l->symbols[index].st_name >= l->strings_bytes)
+    if (index >= l->symbol_count)
         return refuse(l, "a relocation names no symbol");
     const Elf64_Sym *symbol = &l->symbols[index];
+    const char *name = symbol_name(l, symbol);
+    if (!name)
+        return refuse(l, "a relocation names no symbol");
     if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ||
         ELF64_ST_TYPE(symbol->st_info) == STT_TLS)
         return refuse(l, "a symbol is an indirect function or thread-local");
@@ -218,7 +230,7 @@ static bool symbol_address(struct loading *l, uint64_t index, uint64_t *out)
         *out = (uint64_t)(uintptr_t)l->base + symbol->st_value;
         return true;
     }
-    const runner_function found = symbol_find(l->strings + symbol->st_name);
+    const runner_function found = symbol_find(name);
     if (!found)
         return refuse(l, "a symbol is not among the allowed ones");
     *out = (uint64_t)(uintptr_t)found;
@@ -266,8 +278,8 @@ static bool find_entry(struct loading *l, runner_call *out)
 {
     for (uint64_t i = 1; i < l->symbol_count; i++) {
         const Elf64_Sym *symbol = &l->symbols[i];
-        if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= l->strings_bytes ||
-            strcmp(l->strings + symbol->st_name, RUNNER_ENTRY) != 0)
+        const char *name = symbol_name(l, symbol);
+        if (symbol->st_shndx == SHN_UNDEF || !name || strcmp(name, RUNNER_ENTRY) != 0)
             continue;
         if (!in_span(l, symbol->st_value, 1))
             return refuse(l, "the entry lies outside the image");
@@ -312,6 +324,8 @@ bool image_load(const uint8_t *file, size_t file_bytes, struct image *out, const
     if (!read_headers(&l) || !copy_segments(&l) || !read_dynamic(&l, &d) || !find_symbols(&l, &d) ||
         !relocate_all(&l, d.relocations, d.relocations_bytes) ||
         !relocate_all(&l, d.slots, d.slots_bytes) || !find_entry(&l, &entry) || !protect(&l)) {
+        if (l.base && l.base != MAP_FAILED)
+            (void)munmap(l.base, l.span);
         *why = l.why;
         return false;
     }
