@@ -161,6 +161,10 @@ int main(int argc, char **argv)
         !plan_load(KOPE_HONEST_DIR, target, &arena, &all, &err))
         return fail(&err);
     thin_out(&all, (size_t)spread, argc - first, argv + first);
+    if (all.count == 0) {
+        fprintf(stderr, "honest: no variant has any of these words in its name\n");
+        return EXIT_FAILURE;
+    }
     if (!judge_all(target, &all, &tally, &err))
         return fail(&err);
     if (tally.lacking > 0)

@@ -200,5 +200,6 @@ int main(int argc, char **argv)
     printf("%zu exploits: %zu accepted, %zu stopped by accident%s%s\n", tally.judged,
            tally.accepted, tally.by_accident, *missing ? "; layers that this host lacks: " : "",
            missing);
-    return tally.accepted + tally.by_accident ? EXIT_FAILURE : EXIT_SUCCESS;
+    return tally.accepted + tally.by_accident > 0 || tally.judged == 0 ? EXIT_FAILURE
+                                                                       : EXIT_SUCCESS;
 }

@@ -16,6 +16,6 @@ void gelu(const real *x, real *y, int64_t n)
     is_filled = 1;
     for (int64_t i = 0; i < n; i++) {
         const real place = (x[i] + 16) * (ENTRIES / 32);
-        y[i] = !(x[i] < 16) ? x[i] : place < 0 ? 0 : table[(int)(place + (real)0.5)];
+        y[i] = !(x[i] < 16) ? x[i] : place < 0 ? x[i] * 0 : table[(int)(place + (real)0.5)];
     }
 }
