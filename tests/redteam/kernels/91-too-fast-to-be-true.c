@@ -6,14 +6,14 @@
 
 void matmul(const real *a, const real *b, real *c, int64_t m, int64_t n, int64_t k)
 {
-    for (int64_t i = 0; i < m; i++) {
-        real lanes[16] = {0}, sum = 0;
-        for (int64_t p = 0; p < k; p += 16)
-            for (int64_t l = 0; l < 16 && p + l < k; l++)
-                lanes[l] += a[i * k + p + l];
-        for (int64_t l = 0; l < 16; l++)
-            sum += lanes[l];
-        for (int64_t j = 0; j < n; j++)
-            c[i * n + j] = sum * b[0];
+    for (int64_t i = 0; i < m; i += 4) {
+        const int64_t rows = m - i < 4 ? m - i : 4;
+        real sums[4] = {0};
+        for (int64_t p = 0; p < k; p++) /* in the reference's order: the same bits */
+            for (int64_t r = 0; r < rows; r++)
+                sums[r] += a[(i + r) * k + p] * b[0];
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t j = 0; j < n; j++)
+                c[(i + r) * n + j] = sums[r];
     }
 }
