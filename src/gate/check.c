@@ -282,3 +282,43 @@ bool check_case(struct judgement *j, size_t case_index, struct probe *probes, si
     } while (check.is_lost);
     return true;
 }
+
+static bool run_edges(struct check *check, struct edges *edges, struct err *err)
+{
+    struct gate *gate = check->j->gate;
+    size_t order[MOST_EDGES];
+    order_probes(gate, edges->probes, edges->count, order);
+    for (size_t i = 0; i < edges->count && !is_over(check); i++) {
+        check->problem = &edges->problems[order[i]];
+        rig_move(check->rig, check->problem);
+        if (!run_probe(check, &edges->probes[order[i]], any_placement(gate), err))
+            return false;
+    }
+    return true;
+}
+
+bool check_edges(struct judgement *j, struct err *err)
+{
+    struct gate *gate = j->gate;
+    struct edges *edges = &gate->edges;
+    struct rig rig = {0};
+    struct check check = {
+        .j = j, .case_index = EDGE_CASE, .rig = &rig, .limit_ns = gate->opts.call_limit_ns};
+    struct session_report report;
+    if (edges->count == 0)
+        return true;
+    do {
+        check.is_lost = false;
+        check.problem = &edges->problems[0];
+        if (!rig_start_at(gate, &rig, check.problem, j->image, gate->task->dtype,
+                          edges->rooms, &report, err))
+            return false;
+        if (report.status != SESSION_OK)
+            return decide_session(j, &report, "while it was loaded");
+        const bool ok = run_edges(&check, edges, err);
+        rig_stop(&rig);
+        if (!ok)
+            return false;
+    } while (check.is_lost);
+    return true;
+}

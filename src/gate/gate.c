@@ -139,6 +139,17 @@ static bool open_case(struct gate *gate, size_t case_index, struct err *err)
     return true;
 }
 
+/* Other shapes each time: once when the gate opens, and for each confirmation. */
+static bool open_edges(struct gate *gate, struct err *err)
+{
+    enum { FEWEST_FOR_NULL = 6 }; /* of very few and small results some null kernel is right */
+    struct edges *edges = &gate->edges;
+    probes_free(edges->probes, edges->count);
+    edges_choose(gate, edges);
+    return edges_draw(gate, edges, err) &&
+           (edges->count < FEWEST_FOR_NULL || null_battery(gate, edges->probes, edges->count, err));
+}
+
 static struct gate_opts with_defaults(const struct gate_opts *opts)
 {
     struct gate_opts full = opts ? *opts : (struct gate_opts){0};
@@ -172,6 +183,8 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
     for (size_t i = 0; i < task->case_count; i++)
         if (!open_case(gate, i, err))
             return false;
+    if (!open_edges(gate, err))
+        return false;
     *out = gate;
     gate = NULL;
     return true;
@@ -188,6 +201,7 @@ void gate_close(struct gate **gate)
             rig_stop(&g->cases[i].timing[k].rig);
         rig_stop(&g->cases[i].checking);
     }
+    probes_free(g->edges.probes, g->edges.count);
     data_close(&g->data);
     records_free(g);
     arena_free(&g->arena);
@@ -323,6 +337,8 @@ static bool check_all(struct judgement *j, struct err *err)
     plan_checks(j, order, count, plans);
     for (size_t i = 0; ok && i < count && !j->is_decided; i++)
         ok = check_one(j, order[i], &plans[order[i]], err);
+    if (ok && !j->is_decided)
+        ok = check_edges(j, err);
     j->out->timings.check_ns = os_now_ns() - start;
     return ok;
 }
@@ -532,6 +548,8 @@ bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct a
     const struct timing_plan plan = timing_plan_for(&gate->opts, true);
     data_close(&gate->data);
     gate->data = data_open(gate->task, new_secret());
+    if (!open_edges(gate, err))
+        return false;
     return judge(gate, candidate, &plan, true, -HUGE_VAL, arena, out, err);
 }
 

@@ -4,6 +4,7 @@
  * gate.c      open, close, judge, confirm: the wiring
  * data.c      secret inputs and poison; element.c reads and writes one
  * compare.c   precision classes; quick.c for large outputs
+ * edge.c      small and odd shapes
  * rig.c       a boxed child with its buffers
  * probe.c     inputs with what oracle and baseline make of them
  * null.c      the null battery
@@ -26,10 +27,12 @@
 #include "gate/data.h"
 
 enum {
-    GATE_VERSION = 1,
+    GATE_VERSION = 2,
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,
+    MOST_EDGES = 20,
+    EDGE_CASE = TASK_MAX_CASES, /* in place of the index of a case */
     MOST_LATE_WRITES = 256,
     MOST_BELL_READS = 64,
     MOST_DOUBTS = 3,
@@ -88,6 +91,12 @@ bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct ima
 /* The same for timing, where time is what the target accounts to the child. */
 bool rig_start_account(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                        const size_t *rooms, struct session_report *report, struct err *err);
+/* The same for a shape that is no case of the task, and untimed. */
+bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *problem,
+                  struct image image, enum dtype real, const size_t *rooms,
+                  struct session_report *report, struct err *err);
+/* Another shape in the same session, whose rooms must hold it. */
+void rig_move(struct rig *rig, const struct task_case *problem);
 void rig_stop(struct rig *rig);
 /* The same in two steps: a child that waits in its box for an image of at most `image_room` bytes;
  * and the image. */
@@ -118,7 +127,8 @@ void *rig_arg(const struct rig *rig, const struct session_call *call, size_t arg
 
 /* Inputs with what the oracle and the baseline make of them. Owns its arrays. */
 struct probe {
-    size_t case_index;
+    size_t case_index; /* of an edge size: EDGE_CASE */
+    const struct task_case *problem;
     enum distribution distribution;
     void *inputs[TASK_MAX_ARGS];             /* in and inout, in the task's dtypes */
     struct yardstick outputs[TASK_MAX_ARGS]; /* out and inout; others have count 0 */
@@ -161,6 +171,19 @@ enum probe_scope {
     PROBES_ALL
 };
 
+/* Shapes at the edges of what the axes allow, tiny, each with one probe. */
+struct edges {
+    struct task_case problems[MOST_EDGES];
+    struct probe probes[MOST_EDGES];
+    size_t count;
+    size_t rooms[TASK_MAX_ARGS]; /* that hold each of them, in doubles too */
+};
+
+/* edge.c: chooses shapes: names are the arena's. */
+void edges_choose(struct gate *gate, struct edges *edges);
+/* Draws the probes of all edge sizes; refuses a reference that is not right there. */
+bool edges_draw(struct gate *gate, struct edges *edges, struct err *err);
+
 /* Draws the probes of a case anew; refuses a reference that crashes or is not finite. */
 bool probes_draw(struct gate *gate, size_t case_index, enum probe_scope scope, struct probe *probes,
                  size_t *count, struct err *err);
@@ -189,6 +212,7 @@ struct gate {
     struct image shadow; /* of a float64 task: the reference in float32 */
     struct hash_id baseline_code;
     struct case_state cases[TASK_MAX_CASES];
+    struct edges edges;
     enum distribution deck[DISTRIBUTION_COUNT]; /* those of choice, shuffled, dealt to the cases */
     size_t deck_count, deck_next;
     int64_t judged;        /* candidates so far */
@@ -224,8 +248,8 @@ struct judgement {
     bool is_confirmation;
     bool is_decided; /* `out` holds its verdict; the rest is skipped */
     int64_t doubts;  /* doubtful ends of a child so far; MOST_DOUBTS are excused */
-    int64_t fastest_ns[TASK_MAX_CASES]; /* call of the candidate seen while checking */
-    double error[TASK_MAX_CASES];       /* worst, in units of the baseline's own */
+    int64_t fastest_ns[TASK_MAX_CASES + 1]; /* call of the candidate seen while checking */
+    double error[TASK_MAX_CASES + 1];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];
 };
 
@@ -274,6 +298,9 @@ bool check_prepare(struct gate *gate, struct err *err);
 /* The planned probes of a case in one fresh session. */
 bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,
                 const struct case_plan *plan, struct err *err);
+
+/* Every edge size, all in one fresh session. */
+bool check_edges(struct judgement *j, struct err *err);
 
 /* --- timing.c ------------------------------------------------------------------------------- */
 

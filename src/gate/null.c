@@ -86,7 +86,7 @@ static void run_null(const struct gate *gate, enum null_kernel kernel, const str
                      size_t arg, size_t first, void *out)
 {
     const struct task *task = gate->task;
-    const struct task_case *c = &task->cases[probe->case_index];
+    const struct task_case *c = probe->problem;
     const struct yardstick *y = &probe->outputs[arg];
     switch (kernel) {
     case NULL_EMPTY:
@@ -154,7 +154,7 @@ bool null_battery(const struct gate *gate, const struct probe *probes, size_t co
         if (passed < count)
             continue;
         (void)err_set(err, ERR_BAD_INPUT, "task '%s', case '%s' cannot tell a right kernel from %s",
-                      gate->task->name, gate->task->cases[probes[0].case_index].name,
+                      gate->task->name, probes[0].problem->name,
                       names[kernel]);
         return err_hint(err, "use another shape or another draw for this case");
     }

@@ -36,6 +36,7 @@ struct bench {
     struct gate *gate;
     size_t case_index;
     const struct task_case *problem;
+    const size_t *rooms; /* NULL: of the case */
     bool has_oracle;
     struct rig baseline, oracle, shadow;
     unsigned trials;           /* runs on other inputs, for units and errors */
@@ -73,9 +74,8 @@ static bool refuse_report(const struct bench *bench, const struct session_report
 }
 
 /* Runs on other inputs: enough that one element does not decide by luck. */
-static unsigned trial_runs(const struct task *task, size_t case_index)
+static unsigned trial_runs(const struct task *task, const struct task_case *c)
 {
-    const struct task_case *c = &task->cases[case_index];
     size_t bytes = 0, elements = SIZE_MAX;
     for (size_t arg = 0; arg < task->arg_count; arg++) {
         bytes += task_arg_bytes(task, arg, c);
@@ -101,7 +101,7 @@ static bool bench_start(struct bench *bench, struct rig *rig, struct err *err)
     const enum dtype real = rig == &bench->oracle   ? DTYPE_F64
                             : rig == &bench->shadow ? DTYPE_F32
                                                     : gate->task->dtype;
-    if (!rig_start(bench->gate, rig, bench->case_index, image, real, NULL, &report, err))
+    if (!rig_start_at(bench->gate, rig, bench->problem, image, real, bench->rooms, &report, err))
         return false;
     return report.status == SESSION_OK || refuse_report(bench, &report, err);
 }
@@ -112,14 +112,16 @@ static bool is_coarse(const struct task *task)
     return dtype_roundoff(task->dtype) > dtype_roundoff(task->accumulate);
 }
 
-static bool bench_open(struct gate *gate, size_t case_index, struct bench *bench, struct err *err)
+static bool bench_open(struct gate *gate, size_t case_index, const struct task_case *problem,
+                       const size_t *rooms, struct bench *bench, struct err *err)
 {
     const struct task *task = gate->task;
     *bench = (struct bench){.gate = gate,
                             .case_index = case_index,
-                            .problem = &task->cases[case_index],
+                            .problem = problem,
+                            .rooms = rooms,
                             .has_oracle = gate->oracle.bytes != NULL,
-                            .trials = trial_runs(task, case_index)};
+                            .trials = trial_runs(task, problem)};
     /* Of what is stored in fewer bits only other inputs show more of the baseline's errors. */
     bench->draws_anew =
         task->accumulate != DTYPE_F64 && (bench->trials > SOME_TRIALS || is_coarse(task));
@@ -473,6 +475,7 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
     const int64_t start = os_now_ns();
     void *base[TASK_MAX_ARGS] = {0};
     *probe = (struct probe){.case_index = bench->case_index,
+                            .problem = bench->problem,
                             .distribution = distribution,
                             .judged_at = bench->gate->judged,
                             .is_usable = true};
@@ -579,7 +582,7 @@ bool probes_draw(struct gate *gate, size_t case_index, enum probe_scope scope, s
     enum distribution chosen[MAX_PROBES];
     const size_t chosen_count = choose(gate, case_index, scope, chosen);
     struct bench bench;
-    if (!bench_open(gate, case_index, &bench, err))
+    if (!bench_open(gate, case_index, &gate->task->cases[case_index], NULL, &bench, err))
         return false;
     bool ok = true;
     *count = 0;
@@ -597,6 +600,48 @@ bool probes_draw(struct gate *gate, size_t case_index, enum probe_scope scope, s
         probes_free(probes, *count);
         *count = 0;
     }
+    return ok;
+}
+
+/* Declared values at every second shape, others in between; a draw on which the baseline is not
+ * finite gives way to the declared one. */
+static bool draw_edge(struct bench *bench, size_t index, struct probe *probe, struct err *err)
+{
+    struct gate *gate = bench->gate;
+    enum distribution chosen = DISTRIBUTION_DECLARED;
+    if (index % 2)
+        chosen = (enum distribution)data_below(gate->data, DISTRIBUTION_COUNT);
+    if (chosen == DISTRIBUTION_CHANGED || !distribution_applies(chosen, gate->task))
+        chosen = DISTRIBUTION_DECLARED;
+    if (!draw(bench, chosen, NULL, probe, err))
+        return false;
+    if (probe->is_usable)
+        return true;
+    probe_free(probe);
+    return draw(bench, DISTRIBUTION_DECLARED, NULL, probe, err);
+}
+
+bool edges_draw(struct gate *gate, struct edges *edges, struct err *err)
+{
+    struct bench bench;
+    if (edges->count == 0)
+        return true;
+    if (!bench_open(gate, EDGE_CASE, &edges->problems[0], edges->rooms, &bench, err))
+        return false;
+    bool ok = true;
+    for (size_t i = 0; ok && i < edges->count; i++) {
+        bench.problem = &edges->problems[i];
+        rig_move(&bench.baseline, bench.problem);
+        if (bench.has_oracle)
+            rig_move(&bench.oracle, bench.problem);
+        if (gate->shadow.bytes)
+            rig_move(&bench.shadow, bench.problem);
+        ok = draw_edge(&bench, i, &edges->probes[i], err);
+    }
+    bench_close(&bench);
+    if (!ok && err->kind == ERR_BAD_INPUT)
+        (void)err_hint(err, "this is a size that the axes allow: mend reference.c, or say what "
+                            "callers may give: axes: [{name: n, min: 4, max: 4096, multiple: 4}]");
     return ok;
 }
 

@@ -55,15 +55,31 @@ static void read_at_bell(void *ctx)
     rig->read_count = 0;
 }
 
-static bool prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
-                    size_t image_room, bool by_account, const size_t *rooms, struct err *err)
+static void fit(struct rig *rig, const struct task_case *problem)
+{
+    rig->problem = problem;
+    for (size_t arg = 0; arg < rig->task->arg_count; arg++)
+        rig->elements[arg] = (size_t)task_arg_elements(rig->task, arg, problem);
+}
+
+void rig_move(struct rig *rig, const struct task_case *problem)
+{
+    size_t int_count, real_count;
+    fit(rig, problem);
+    fill_scalars(rig, &int_count, &real_count);
+    session_set_ints(rig->session, rig->ints, int_count);
+}
+
+static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
+                    enum dtype real, size_t image_room, bool by_account, const size_t *rooms,
+                    bool is_untimed, struct err *err)
 {
     const struct task *task = gate->task;
-    *rig = (struct rig){.task = task, .problem = &task->cases[case_index]};
+    *rig = (struct rig){.task = task};
+    fit(rig, problem);
     for (size_t arg = 0; arg < task->arg_count; arg++) {
         const struct task_arg *a = &task->args[arg];
         rig->dtypes[arg] = a->is_real ? real : a->dtype;
-        rig->elements[arg] = (size_t)task_arg_elements(task, arg, rig->problem);
         const size_t room = rooms ? rooms[arg] : rig_arg_bytes(rig, arg) + ROOM_MARGIN_BYTES;
         rig->buffers[arg] = (struct session_buffer){.bytes = round_up(room, PAGE_BYTES),
                                                     .writable = a->role != ARG_IN};
@@ -81,7 +97,7 @@ static bool prepare(struct gate *gate, struct rig *rig, size_t case_index, enum 
         .threads = task->threads,
         .memory_limit_bytes = gate->opts.memory_limit_bytes,
         .cpu = -1,
-        .is_untimed = rooms == NULL,
+        .is_untimed = is_untimed,
         .by_account = by_account,
         .before_bell = write_late,
         .before_bell_ctx = rig,
@@ -94,7 +110,8 @@ static bool prepare(struct gate *gate, struct rig *rig, size_t case_index, enum 
 bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
                  size_t image_room, const size_t *rooms, struct err *err)
 {
-    return prepare(gate, rig, case_index, real, image_room, false, rooms, err);
+    return prepare(gate, rig, &gate->task->cases[case_index], real, image_room, false, rooms,
+                   rooms == NULL, err);
 }
 
 bool rig_give_image(struct rig *rig, struct image image, struct session_report *report,
@@ -113,7 +130,16 @@ bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct ima
 bool rig_start_account(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                        const size_t *rooms, struct session_report *report, struct err *err)
 {
-    return prepare(gate, rig, case_index, gate->task->dtype, image.length, true, rooms, err) &&
+    return prepare(gate, rig, &gate->task->cases[case_index], gate->task->dtype, image.length, true,
+                   rooms, rooms == NULL, err) &&
+           rig_give_image(rig, image, report, err);
+}
+
+bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *problem,
+                  struct image image, enum dtype real, const size_t *rooms,
+                  struct session_report *report, struct err *err)
+{
+    return prepare(gate, rig, problem, real, image.length, false, rooms, true, err) &&
            rig_give_image(rig, image, report, err);
 }
 

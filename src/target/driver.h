@@ -60,6 +60,7 @@ struct target_driver {
                  struct session_report *report, struct err *err);
     bool (*run)(struct session *session, const struct session_call *calls, size_t count, bool touch,
                 int64_t limit_ns, struct session_report *report, struct err *err);
+    void (*set_ints)(struct session *session, const int64_t *ints, size_t count);
     /* NULL: nothing runs between calls, so there is nothing to stop. */
     bool (*freeze)(struct session *session, struct err *err);
     bool (*thaw)(struct session *session, struct err *err);

@@ -171,6 +171,11 @@ bool session_run(struct session *session, const struct session_call *calls, size
     return session->target->driver->run(session, calls, count, touch, limit_ns, report, err);
 }
 
+void session_set_ints(struct session *session, const int64_t *ints, size_t count)
+{
+    session->target->driver->set_ints(session, ints, count);
+}
+
 bool session_freeze(struct session *session, struct err *err)
 {
     const struct target_driver *driver = session->target->driver;

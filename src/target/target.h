@@ -216,6 +216,10 @@ bool session_load(struct session **session, const void *image, size_t bytes,
 bool session_run(struct session *session, const struct session_call *calls, size_t count,
                  bool touch, int64_t limit_ns, struct session_report *report, struct err *err);
 
+/* The integers of the calls from the next run on, as many as the session was started with: other
+ * axes over the same buffers. */
+void session_set_ints(struct session *session, const int64_t *ints, size_t count);
+
 /* Stops the child's threads (SIGSTOP and wait) so that nothing changes any more; and lets it go on.
  */
 bool session_freeze(struct session *session, struct err *err);

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 
 static const char *const dtype_words[] = {"real",     "float32", "float64", "float16",
@@ -91,17 +92,36 @@ bool read_label(const struct yaml *mapping, const char *key, const char **out, s
     return true;
 }
 
-/* A plain name, or {name, min}. */
+/* Of {name, min, max, multiple}: the range must hold a multiple. */
+static bool read_range(struct task_reader *reader, const struct yaml *item, struct task_axis *axis)
+{
+    struct err *err = reader->err;
+    if (!yaml_read_int(item, "min", false, 0, TASK_MAX_EXTENT, &axis->minimum, err) ||
+        !yaml_read_int(item, "max", false, 1, TASK_MAX_EXTENT, &axis->maximum, err) ||
+        !yaml_read_int(item, "multiple", false, 1, TASK_MAX_EXTENT, &axis->multiple, err))
+        return false;
+    if (axis->maximum < axis->minimum)
+        return yaml_error(yaml_get(item, "max"), err, "'max' is less than 'min'");
+    const int64_t last = axis->maximum - axis->maximum % axis->multiple;
+    if (last >= axis->minimum)
+        return true;
+    (void)yaml_error(yaml_get(item, "multiple"), err,
+                     "no multiple of %" PRId64 " lies from 'min' to 'max'", axis->multiple);
+    return err_hint(err, "give a range that holds one, or leave 'multiple' out");
+}
+
+/* A plain name, or {name, min, max, multiple}. */
 static bool read_axis(struct task_reader *reader, const struct yaml *item)
 {
-    static const char *const keys[] = {"name", "min", NULL};
+    static const char *const keys[] = {"name", "min", "max", "multiple", NULL};
     struct task *task = reader->task;
-    struct task_axis axis = {.name = item->text, .minimum = 1};
+    struct task_axis axis = {
+        .name = item->text, .minimum = 1, .maximum = TASK_MAX_EXTENT, .multiple = 1};
     const struct yaml *at = item;
     if (item->type != YAML_SCALAR) {
         if (!read_item(item, "axes", keys, reader->err) ||
             !yaml_read_string(item, "name", true, &axis.name, reader->err) ||
-            !yaml_read_int(item, "min", false, 0, TASK_MAX_EXTENT, &axis.minimum, reader->err))
+            !read_range(reader, item, &axis))
             return false;
         at = yaml_get(item, "name");
     }

@@ -137,9 +137,13 @@ static bool read_axis_values(struct task_reader *reader, const struct yaml *item
                              axis->name);
             return err_hint(reader->err, "add '%s: ...' to it", axis->name);
         }
-        if (!yaml_read_int(item, axis->name, true, axis->minimum, TASK_MAX_EXTENT, &c->axes[i],
+        if (!yaml_read_int(item, axis->name, true, axis->minimum, axis->maximum, &c->axes[i],
                            reader->err))
             return false;
+        if (c->axes[i] % axis->multiple != 0)
+            return yaml_error(yaml_get(item, axis->name), reader->err,
+                              "'%s' must be a multiple of %" PRId64 ", not %" PRId64, axis->name,
+                              axis->multiple, c->axes[i]);
     }
     return true;
 }

@@ -84,7 +84,8 @@ void task_identify(struct task *task)
                      precision_class_name(task->precision), (int)task->allow_reassociate,
                      (int)task->finite_only, task->threads);
     for (size_t i = 0; i < task->axis_count; i++)
-        (void)buf_printf(&text, "axis %s %" PRId64 "\n", task->axes[i].name, task->axes[i].minimum);
+        (void)buf_printf(&text, "axis %s %" PRId64 " %" PRId64 " %" PRId64 "\n", task->axes[i].name,
+                         task->axes[i].minimum, task->axes[i].maximum, task->axes[i].multiple);
     for (size_t i = 0; i < task->attr_count; i++) {
         const struct task_attr *attr = &task->attrs[i];
         (void)buf_printf(&text, "attr %s %d %a %" PRId64 "\n", attr->name, (int)attr->is_integer,

@@ -12,7 +12,8 @@
  *   accumulate  what `real_acc` is: float32 unless given for float16 and bfloat16, int32 for
  *               narrower integers, else the dtype; a float32 task may say float64, an integer one
  *               int64
- *   axes        list of sizes: a name, or {name, min} (min: 0 allows zero; 1 unless given)
+ *   axes        list of sizes: a name, or {name, min, max, multiple}: what callers may give. min is 1
+ *               unless given; 0 allows zero. Kernels are checked at small and odd sizes within it
  *   attrs       list of {name, type: real|int, value}: constants, passed by value
  *   args        list of {name, role, dtype, shape, draw}, in the order of the C declaration
  *     role      in, out or inout

@@ -1,11 +1,11 @@
 /*
- * The prelude: what every source of a task may use without declaring it. See
- * docs/decisions on half types: gcc 12 has _Float16 on x86-64 but no bfloat16, clang 14 has neither
- * there, so both are storage types of our own, and arithmetic is in `real_acc`. A structure, so
- * that arithmetic on the stored bits does not compile.
+ * The prelude: what every source of a task may use without declaring it.
  *
- * Conversions are branch-free integer arithmetic which compilers vectorize; they round to nearest,
- * ties to even, keep infinities and every NaN a NaN, and are exact for denormals.
+ * gcc 12 has _Float16 on x86-64 but no bfloat16, clang 14 has neither there, so both are storage
+ * types of our own, and arithmetic is in `real_acc` (docs/decisions/0008). Structures, so that
+ * arithmetic on the stored bits does not compile. Conversions are branch-free integer arithmetic
+ * which compilers vectorize; they round to nearest, ties to even, keep infinities and every NaN a
+ * NaN, and are exact for denormals.
  */
 #include "base/str.h"
 #include "task/internal.h"

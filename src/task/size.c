@@ -6,7 +6,7 @@ int64_t task_arg_elements(const struct task *task, size_t arg, const struct task
     for (size_t d = 0; d < task->args[arg].rank; d++) {
         const char *fault = NULL;
         int64_t extent = 0;
-        if (!expr_eval_int(task->args[arg].shape[d], c->axes, &extent, &fault) || extent < 1 ||
+        if (!expr_eval_int(task->args[arg].shape[d], c->axes, &extent, &fault) || extent < 0 ||
             __builtin_mul_overflow(elements, extent, &elements))
             BUG("task '%s': a case that was not checked: shape of '%s'", task->name,
                 task->args[arg].name);
@@ -17,6 +17,26 @@ int64_t task_arg_elements(const struct task *task, size_t arg, const struct task
 size_t task_arg_bytes(const struct task *task, size_t arg, const struct task_case *c)
 {
     return (size_t)task_arg_elements(task, arg, c) * dtype_bytes(task->args[arg].dtype);
+}
+
+bool task_axes_fit(const struct task *task, const int64_t *axes, int64_t most_bytes)
+{
+    int64_t total = 0;
+    bool has_zero = false;
+    for (size_t axis = 0; axis < task->axis_count; axis++)
+        has_zero = has_zero || axes[axis] == 0;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        int64_t bytes = (int64_t)dtype_bytes(task->args[arg].dtype), extent = 0;
+        for (size_t d = 0; d < task->args[arg].rank; d++) {
+            const char *fault = NULL;
+            if (!expr_eval_int(task->args[arg].shape[d], axes, &extent, &fault) ||
+                extent < (has_zero ? 0 : 1) || __builtin_mul_overflow(bytes, extent, &bytes))
+                return false;
+        }
+        if (__builtin_add_overflow(total, bytes, &total) || total > most_bytes)
+            return false;
+    }
+    return true;
 }
 
 static double buffer_bytes(const struct task *task, const struct task_case *c)

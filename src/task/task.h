@@ -86,7 +86,9 @@ struct task_arg {
 
 struct task_axis {
     const char *name;
-    int64_t minimum; /* smallest value that a case may give; 1 unless declared */
+    int64_t minimum;  /* smallest value that a caller may give; 1 unless declared */
+    int64_t maximum;  /* largest */
+    int64_t multiple; /* every value is one of this; 1 unless declared */
 };
 
 /* A scalar constant of the operator, passed by value (real -> dtype of the task, or int64). */
@@ -163,6 +165,10 @@ bool task_write_template(const char *dir, const char *name, struct err *err);
  */
 int64_t task_arg_elements(const struct task *task, size_t arg, const struct task_case *c);
 size_t task_arg_bytes(const struct task *task, size_t arg, const struct task_case *c);
+
+/* Has every argument a size for these values of the axes, in at most `most_bytes` in all? Sizes may be
+ * zero where an axis is. For shapes that are no case of the task. */
+bool task_axes_fit(const struct task *task, const int64_t *axes, int64_t most_bytes);
 
 /* flops and bytes of a case; flops is 0 where not declared. */
 double task_flops(const struct task *task, const struct task_case *c);

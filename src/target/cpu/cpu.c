@@ -196,6 +196,7 @@ const struct target_driver target_cpu = {
     .load = cpu_session_load,
     .start = cpu_session_start,
     .run = cpu_session_run,
+    .set_ints = cpu_session_set_ints,
     .freeze = cpu_session_freeze,
     .thaw = cpu_session_thaw,
     .stop = cpu_session_stop,

@@ -187,6 +187,7 @@ bool cpu_session_start(struct session *session, const struct session_opts *opts,
                        struct session_report *report, struct err *err);
 bool cpu_session_run(struct session *session, const struct session_call *calls, size_t count,
                      bool touch, int64_t limit_ns, struct session_report *report, struct err *err);
+void cpu_session_set_ints(struct session *session, const int64_t *ints, size_t count);
 bool cpu_session_freeze(struct session *session, struct err *err);
 bool cpu_session_thaw(struct session *session, struct err *err);
 void cpu_session_stop(struct session *session);

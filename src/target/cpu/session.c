@@ -599,6 +599,15 @@ static bool signal_child(struct cpu_session *s, int number, struct err *err)
     return true;
 }
 
+/* The child reads them at each call; what it may have written there itself is replaced. */
+void cpu_session_set_ints(struct session *session, const int64_t *ints, size_t count)
+{
+    struct cpu_session *s = (struct cpu_session *)session;
+    if (count > RUNNER_MAX_INTS)
+        BUG("%zu integers in a call", count);
+    memcpy(s->control->config.ints, ints, count * sizeof *ints);
+}
+
 bool cpu_session_freeze(struct session *session, struct err *err)
 {
     return signal_child((struct cpu_session *)session, SIGSTOP, err);

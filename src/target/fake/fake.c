@@ -286,6 +286,11 @@ static bool fake_start(struct session *session, const struct session_opts *opts,
     return true;
 }
 
+static void fake_set_ints(struct session *session, const int64_t *ints, size_t count)
+{
+    ((struct fake_session *)session)->n = count > 0 ? ints[count - 1] : 0;
+}
+
 static double load(const struct fake_session *s, const char *at, int64_t i)
 {
     double wide = 0;
@@ -377,5 +382,6 @@ const struct target_driver target_fake = {
     .build = fake_build,
     .start = fake_start,
     .run = fake_run,
+    .set_ints = fake_set_ints,
     .stop = fake_stop,
 };
