@@ -310,8 +310,8 @@ bool check_edges(struct judgement *j, struct err *err)
     do {
         check.is_lost = false;
         check.problem = &edges->problems[0];
-        if (!rig_start_at(gate, &rig, check.problem, j->image, gate->task->dtype,
-                          edges->rooms, &report, err))
+        if (!rig_start_at(gate, &rig, check.problem, j->image, gate->task->dtype, edges->rooms,
+                          &report, err))
             return false;
         if (report.status != SESSION_OK)
             return decide_session(j, &report, "while it was loaded");
