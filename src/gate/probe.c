@@ -633,6 +633,7 @@ bool edges_draw(struct gate *gate, struct edges *edges, struct err *err)
     bench.trials = EDGE_TRIALS;
     for (size_t i = 0; ok && i < edges->count; i++) {
         bench.problem = &edges->problems[i];
+        free_args(bench.wide); /* of the shape before */
         rig_move(&bench.baseline, bench.problem);
         if (bench.has_oracle)
             rig_move(&bench.oracle, bench.problem);

@@ -164,7 +164,7 @@ static void task_parse__wrong_values__say_where_and_how(void **state)
          "task.yaml:4:31: 'multiple' must be from 1 to 1099511627776, not 0", ""},
         {"min: 2", "min: 2, multiple: 4", "task.yaml:13:15: 'n' must be a multiple of 4, not 5",
          ""},
-        {"min: 2", "max: 6", "task.yaml:12:14: 'n' must be from 1 to 6, not 8", ""},
+        {"min: 2", "max: 6", "task.yaml:12:15: 'n' must be from 1 to 6, not 8", ""},
         {"min: 2", "min: 2, most: 6", "task.yaml:4:29: unknown key 'most'", NULL},
         {"min: 2", "min: -1", "task.yaml:4:26: 'min' must be from 0 to 1099511627776, not -1", ""},
         {"precision: normal", "reference: ../secret.c",
