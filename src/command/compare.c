@@ -71,6 +71,7 @@ static struct ratio ratio_of_all(const struct verdict *v)
 static void write_timed(const struct compare_result *result, struct json_writer *w,
                         struct arena *arena, struct buf *text)
 {
+    static const char *const sides[] = {"A", "B"};
     const struct verdict *v = &result->timed;
     const struct ratio all = ratio_of_all(v);
     (void)buf_printf(text, "%s: B against A: %s\n", result->task->name, in_words(&all, arena));
@@ -85,6 +86,7 @@ static void write_timed(const struct compare_result *result, struct json_writer 
                          in_words(&ratio, arena), c->held_out ? "  (held out)" : "",
                          c->by_account ? "  (by CPU time: the clock was disturbed)" : "");
     }
+    command_write_cold(v, sides, arena, text);
     json_put_string(w, "result", sign_name(&all));
     json_put_real(w, "ratio", exp(all.mid));
     json_put_real(w, "ratio_low", exp(all.low));

@@ -36,5 +36,8 @@ void command_write_result(const struct optimize_result *result, const char *outp
                           struct arena *arena, struct command_result *out);
 /* A verdict with its cases as text. */
 void command_write_verdict(const struct verdict *verdict, struct arena *arena, struct buf *out);
+/* A table of the times with cold caches, where there are any; `sides` are headings of the two. */
+void command_write_cold(const struct verdict *verdict, const char *const sides[2],
+                        struct arena *arena, struct buf *out);
 
 #endif

@@ -33,6 +33,32 @@ static void write_cases(const struct verdict *v, struct arena *arena, struct buf
     }
 }
 
+void command_write_cold(const struct verdict *v, const char *const sides[2], struct arena *arena,
+                        struct buf *out)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < v->case_count; i++)
+        has_any = has_any || v->cases[i].cold.pairs > 0;
+    if (!has_any)
+        return;
+    (void)buf_printf(out, "  %-30s %12s %12s %9s  %-16s %5s\n", "with cold caches", sides[0],
+                     sides[1], "speedup", "95 % interval", "pairs");
+    for (size_t i = 0; i < v->case_count; i++) {
+        const struct cold_result *c = &v->cases[i].cold;
+        if (c->pairs == 0) {
+            (void)buf_printf(out, "  %-30.30s not measured: the host was too busy\n",
+                             v->cases[i].name);
+            continue;
+        }
+        const char *interval =
+            arena_printf(arena, "[%.2f, %.2f]", exp(c->log_low), exp(c->log_high));
+        (void)buf_printf(out, "  %-30.30s %12s %12s %8.2fx  %-16s %5lld%s\n", v->cases[i].name,
+                         command_time_text(c->baseline_ns, arena),
+                         command_time_text(c->candidate_ns, arena), exp(c->log_ratio), interval,
+                         (long long)c->pairs, v->cases[i].held_out ? "  held out" : "");
+    }
+}
+
 void command_write_verdict(const struct verdict *v, struct arena *arena, struct buf *out)
 {
     (void)buf_printf(out, "%s\n", verdict_summary(v, arena));
@@ -41,8 +67,10 @@ void command_write_verdict(const struct verdict *v, struct arena *arena, struct 
         if (v->diagnostics && v->diagnostics[0] != '\0')
             (void)buf_printf(out, "%s\n", v->diagnostics);
     }
+    static const char *const sides[] = {"baseline", "candidate"};
     if (v->case_count != 0)
         write_cases(v, arena, out);
+    command_write_cold(v, sides, arena, out);
     if (v->has_held_out)
         (void)buf_printf(out, "  held-out shapes: %.2fx [%.2f, %.2f]\n", exp(v->held_out_log_ratio),
                          exp(v->held_out_low), exp(v->held_out_high));

@@ -62,7 +62,8 @@ static bool contest(struct run *stages, const struct compare_opts *opts, struct 
                     struct compare_result *out, struct err *err)
 {
     CLEANUP(gate_contest_close) struct gate_contest *open = NULL;
-    const struct contest_opts contest_opts = {.time_budget_ns = opts->time_budget_ns,
+    const struct contest_opts contest_opts = {.has_cold = true,
+                                              .time_budget_ns = opts->time_budget_ns,
                                               .max_pairs = opts->max_pairs,
                                               .confirm = opts->confirm,
                                               .only_case = opts->only_case};

@@ -113,6 +113,7 @@ bool gate_contest_time(struct gate_contest *contest, struct arena *arena, struct
     j.rival = contest->a.image;
     j.plan = timing_plan_for(&wanted, confirm);
     j.plan.warm_up_ns = 100 * GATE_MS;
+    j.plan.has_cold = o->has_cold;
     memcpy(j.rival_ns, contest->a.fastest_ns, sizeof j.rival_ns);
     if (!judgement_measure(&j, err))
         return err_within(err, "timing two candidates of '%s'", gate->task->name);

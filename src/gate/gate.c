@@ -520,6 +520,7 @@ struct timing_plan timing_plan_for(const struct gate_opts *opts, bool confirms)
                                                     .block_pairs = 12,
                                                     .max_pairs = 400,
                                                     .warm_up_ns = 100 * GATE_MS,
+                                                    .has_cold = true,
                                                     .half_width = 0.005};
     struct timing_plan plan = confirms ? confirmation : search;
     if (opts->time_budget_ns > 0)

@@ -71,6 +71,7 @@ struct contest_opts {
     double half_width;      /* that is enough: 0.01, in a confirmation 0.005 */
     bool confirm;           /* clean builds, every distribution, the held-out cases too */
     const char *only_case;  /* its name; NULL: all */
+    bool has_cold;          /* times with cold caches too, as a confirmation does */
 };
 
 /* `verdicts` are those of the checks, of a and b: `timed` without cases where right. `*out` is NULL

@@ -77,6 +77,7 @@ struct rig {
     size_t late_count;
     struct bell_read reads[MOST_BELL_READS]; /* likewise */
     size_t read_count;
+    bool is_cold; /* late writes are driven out of the caches too */
 };
 
 /* Bytes of an argument in this rig. */
@@ -230,6 +231,7 @@ struct timing_plan {
     int64_t block_pairs; /* of one process */
     int64_t max_pairs;
     int64_t warm_up_ns; /* at least, before the first pair of a case */
+    bool has_cold;      /* times with cold caches too */
     double half_width;
 };
 
@@ -310,7 +312,8 @@ struct race {
     double hopeless, behind;
 };
 
-/* Times one case into `*out`; may end the judgement (a timed output is wrong, too noisy, too fast).
+/* Times one case into `*out`, where planned cold too; may end the judgement (a timed output is
+ * wrong, too noisy, too fast).
  */
 bool time_case(struct judgement *j, size_t case_index, struct race race, struct case_result *out,
                struct err *err);
@@ -320,6 +323,7 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
 /* The calls of a sample: each on its own set of arguments, one after the other in the rooms. */
 struct ring {
     size_t sets;
+    bool is_cold;                 /* in no cache when the bell rings, and called in random order */
     size_t stride[TASK_MAX_ARGS]; /* bytes from one set to the next */
     size_t room[TASK_MAX_ARGS];
     struct session_call calls[SESSION_MAX_CALLS];
@@ -327,7 +331,7 @@ struct ring {
 
 /* For a baseline and a candidate whose calls take about so long. */
 void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_t candidate_ns,
-               struct ring *ring);
+               bool is_cold, struct ring *ring);
 
 struct sample {
     int64_t baseline_ns, candidate_ns; /* of all calls of the sample */

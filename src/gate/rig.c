@@ -1,5 +1,7 @@
 #include "gate/internal.h"
 
+#include "os/os.h"
+
 #include <string.h>
 
 static size_t round_up(size_t value, size_t unit)
@@ -41,6 +43,8 @@ static void write_late(void *ctx)
     struct rig *rig = ctx;
     for (size_t i = 0; i < rig->late_count; i++)
         memcpy(rig->late[i].at, &rig->late[i].bits, rig->late[i].bytes);
+    for (size_t i = 0; rig->is_cold && i < rig->late_count; i++)
+        (void)os_flush_caches(rig->late[i].at, rig->late[i].bytes);
     rig->late_count = 0;
 }
 

@@ -28,6 +28,7 @@ enum {
     BASELINE_USES = 24,   /* processes of candidates that one warm baseline child serves */
     ACCOUNT_CASES = 64,   /* timed by account before the clock is tried again */
     ROUNDS = 400,         /* of the bootstrap */
+    COLD_SHARE = 4,       /* cold times of a case have such a part of its budget, in addition */
 };
 
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
@@ -43,9 +44,9 @@ struct series {
     struct judgement *j;
     size_t case_index;
     struct race race;
-    bool by_account;
-    int64_t start_ns, deadline_ns, last_ns; /* when to be content; when to stop trying */
-    double ratio[MOST_PAIRS];               /* log(baseline / candidate) */
+    bool by_account, is_cold;
+    int64_t budget_ns, deadline_ns, last_ns; /* when to be content; when to stop trying */
+    double ratio[MOST_PAIRS];                /* log(baseline / candidate) */
     double baseline_ns[MOST_PAIRS], candidate_ns[MOST_PAIRS]; /* of one call */
     int process[MOST_PAIRS];
     size_t count;
@@ -198,7 +199,7 @@ static bool warm_up(struct series *s, struct round *round, struct err *err)
 {
     const struct timing_plan *plan = &s->j->plan;
     const bool is_first = round->process == 0;
-    const int64_t start = os_now_ns(), share = plan->budget_ns / (is_first ? 4 : 40);
+    const int64_t start = os_now_ns(), share = s->budget_ns / (is_first ? 4 : 40);
     const int64_t most = share < LONGEST_WARM_UP_NS ? share : LONGEST_WARM_UP_NS;
     const int64_t least = is_first && plan->warm_up_ns < most ? plan->warm_up_ns : 0;
     const size_t group = is_first ? WARM_GROUP : 1;
@@ -223,11 +224,19 @@ static bool warm_up(struct series *s, struct round *round, struct err *err)
     return true;
 }
 
+/* Once, unrecorded: what is cold otherwise than by its data (code, tables of pages) does not count.
+ */
+static bool wake_up(struct series *s, struct round *round, struct err *err)
+{
+    struct sample sample;
+    return one_pair(s, round, &sample, err);
+}
+
 static bool run_process(struct series *s, struct round *round, struct err *err)
 {
     const int64_t quota = s->j->plan.block_pairs;
     const size_t before = s->count;
-    if (!warm_up(s, round, err))
+    if (!(s->is_cold ? wake_up(s, round, err) : warm_up(s, round, err)))
         return false;
     for (int64_t tries = 0; !round->is_lost && !s->j->is_decided && tries < 2 * quota + 4;
          tries++) {
@@ -269,8 +278,8 @@ static bool one_process(struct series *s, int process, struct err *err)
     const int64_t seen =
         s->count ? median_ns(s->candidate_ns, s->count) : j->fastest_ns[s->case_index];
     struct round round = {.process = process,
-                          .end_ns = os_now_ns() + j->plan.budget_ns / look_processes[0]};
-    ring_plan(j->gate, s->case_index, base_ns, seen, &round.ring);
+                          .end_ns = os_now_ns() + s->budget_ns / look_processes[0]};
+    ring_plan(j->gate, s->case_index, base_ns, seen, s->is_cold, &round.ring);
     if (!borrow_baseline(s, &round.ring, process, &round.baseline, err))
         return false;
     if (j->is_decided)
@@ -401,21 +410,23 @@ static void keep_samples(const struct series *s, struct case_result *out)
     out->sample_count = s->count;
 }
 
-static bool measure(struct judgement *j, size_t case_index, struct race race, struct series *s,
-                    struct err *err)
+static bool measure(struct judgement *j, size_t case_index, struct race race, bool is_cold,
+                    struct series *s, struct err *err)
 {
     enum { ATTEMPTS = 2 };
     struct gate *gate = j->gate;
     const bool has_account = gate->task->threads <= 1;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         const int64_t now = os_now_ns();
+        const int64_t budget = j->plan.budget_ns / (is_cold ? COLD_SHARE : 1);
         *s = (struct series){.j = j,
                              .case_index = case_index,
                              .race = race,
                              .by_account = has_account && gate->account_cases > 0,
-                             .start_ns = now,
-                             .deadline_ns = now + j->plan.budget_ns,
-                             .last_ns = now + 3 * j->plan.budget_ns};
+                             .is_cold = is_cold,
+                             .budget_ns = budget,
+                             .deadline_ns = now + budget,
+                             .last_ns = now + 3 * budget};
         gate->account_cases -= gate->account_cases > 0;
         if (!run_series(s, err))
             return false;
@@ -426,12 +437,33 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, st
     return true;
 }
 
+/* With cold caches. A host too busy for it leaves it out, for the verdict does not depend on it. */
+static bool time_cold(struct judgement *j, size_t case_index, struct cold_result *out,
+                      struct err *err)
+{
+    const struct race none = {-HUGE_VAL, -HUGE_VAL};
+    struct series s;
+    if (!os_flush_caches(NULL, 0))
+        return true;
+    if (!measure(j, case_index, none, true, &s, err))
+        return false;
+    if (j->is_decided || is_noisy(&s))
+        return true;
+    *out = (struct cold_result){.pairs = (int64_t)s.count,
+                                .log_ratio = s.interval.mid,
+                                .log_low = s.interval.low,
+                                .log_high = s.interval.high,
+                                .baseline_ns = median_ns(s.baseline_ns, s.count),
+                                .candidate_ns = median_ns(s.candidate_ns, s.count)};
+    return true;
+}
+
 bool time_case(struct judgement *j, size_t case_index, struct race race, struct case_result *out,
                struct err *err)
 {
     const struct task_case *problem = &j->gate->task->cases[case_index];
     struct series s;
-    if (!measure(j, case_index, race, &s, err))
+    if (!measure(j, case_index, race, false, &s, err))
         return false;
     if (j->is_decided)
         return true;
@@ -465,5 +497,5 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
     };
     keep_samples(&s, out);
     out->roofline = roofline_share(j->gate, case_index, out->candidate_ns);
-    return true;
+    return !j->plan.has_cold || time_cold(j, case_index, &out->cold, err);
 }

@@ -74,13 +74,43 @@ static bool upsert_outcome(struct graph *graph, const struct event *event,
 
 static bool remove_cases(struct graph *graph, const struct outcome_event *outcome, struct err *err)
 {
+    static const char *const deletions[] = {
+        "DELETE FROM outcome_case WHERE decision_id = ? AND is_confirmation = ?",
+        "DELETE FROM case_cold WHERE decision_id = ? AND is_confirmation = ?"};
+    for (size_t i = 0; i < sizeof deletions / sizeof *deletions; i++) {
+        CLEANUP(query_end) struct query query = {0};
+        if (!query_begin(graph, deletions[i], &query, err))
+            return false;
+        give_text(&query, outcome->decision_id);
+        give_int(&query, outcome->is_confirmation);
+        if (!query_run(&query, err))
+            return false;
+    }
+    return true;
+}
+
+static bool insert_cold(struct graph *graph, const struct outcome_event *outcome, size_t at,
+                        struct err *err)
+{
+    const struct cold_result *cold = &outcome->verdict.cases[at].cold;
     CLEANUP(query_end) struct query query = {0};
+    if (cold->pairs == 0)
+        return true;
     if (!query_begin(graph,
-                     "DELETE FROM outcome_case WHERE decision_id = ? AND is_confirmation = ?",
+                     "INSERT INTO case_cold(decision_id, is_confirmation, position, pairs,"
+                     " log_ratio, log_low, log_high, baseline_ns, candidate_ns)"
+                     " VALUES(?,?,?,?,?,?,?,?,?)",
                      &query, err))
         return false;
     give_text(&query, outcome->decision_id);
     give_int(&query, outcome->is_confirmation);
+    give_int(&query, (int64_t)at);
+    give_int(&query, cold->pairs);
+    give_real(&query, cold->log_ratio);
+    give_real(&query, cold->log_low);
+    give_real(&query, cold->log_high);
+    give_int(&query, cold->baseline_ns);
+    give_int(&query, cold->candidate_ns);
     return query_run(&query, err);
 }
 
@@ -124,7 +154,7 @@ bool apply_outcome(struct graph *graph, const struct event *event,
     if (!remove_cases(graph, outcome, err))
         return false;
     for (size_t i = 0; i < outcome->verdict.case_count; i++) {
-        if (!insert_case(graph, outcome, i, err))
+        if (!insert_case(graph, outcome, i, err) || !insert_cold(graph, outcome, i, err))
             return false;
     }
     return true;

@@ -24,6 +24,7 @@ static const char *const dumps[] = {
     "SELECT 'move', * FROM decision_move ORDER BY decision_id, move",
     "SELECT 'outcome', * FROM outcome ORDER BY decision_id, is_confirmation",
     "SELECT 'case', * FROM outcome_case ORDER BY decision_id, is_confirmation, position",
+    "SELECT 'cold', * FROM case_cold ORDER BY decision_id, is_confirmation, position",
     "SELECT 'finding', * FROM finding ORDER BY finding_id",
     "SELECT 'context', * FROM context ORDER BY context_id",
     "SELECT 'item', * FROM context_item ORDER BY context_id, position",

@@ -12,9 +12,14 @@ bool graph_outcome_cases(struct graph *graph, const char *decision_id, bool conf
 {
     CLEANUP(query_end) struct query query = {0};
     if (!query_begin(graph,
-                     "SELECT name, weight, held_out, log_ratio, log_low, log_high, noise, pairs,"
-                     " baseline_ns, candidate_ns, roofline, error FROM outcome_case"
-                     " WHERE decision_id = ? AND is_confirmation = ? ORDER BY position",
+                     "SELECT o.name, o.weight, o.held_out, o.log_ratio, o.log_low, o.log_high,"
+                     " o.noise, o.pairs, o.baseline_ns, o.candidate_ns, o.roofline, o.error,"
+                     " coalesce(c.pairs, 0), coalesce(c.log_ratio, 0.0),"
+                     " coalesce(c.log_low, 0.0), coalesce(c.log_high, 0.0),"
+                     " coalesce(c.baseline_ns, 0), coalesce(c.candidate_ns, 0)"
+                     " FROM outcome_case o LEFT JOIN case_cold c"
+                     " USING(decision_id, is_confirmation, position)"
+                     " WHERE o.decision_id = ? AND o.is_confirmation = ? ORDER BY o.position",
                      &query, err))
         return false;
     give_text(&query, decision_id);
@@ -40,6 +45,12 @@ bool graph_outcome_cases(struct graph *graph, const char *decision_id, bool conf
         result->candidate_ns = take_int(&query);
         result->roofline = take_real(&query);
         result->error = take_real(&query);
+        result->cold.pairs = take_int(&query);
+        result->cold.log_ratio = take_real(&query);
+        result->cold.log_low = take_real(&query);
+        result->cold.log_high = take_real(&query);
+        result->cold.baseline_ns = take_int(&query);
+        result->cold.candidate_ns = take_int(&query);
     }
     *out = cases;
     *out_count = count;

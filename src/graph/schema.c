@@ -180,10 +180,19 @@ static const char views_v2[] =
     " UNION ALL SELECT 'used', d.decision_id, i.ref FROM decision d JOIN context_item i"
     " ON i.context_id = d.context_id WHERE i.withheld = 0 AND i.ref <> '';";
 
+/* Times with cold caches; a table of its own, because few cases have them. */
+static const char tables_v3[] =
+    "CREATE TABLE case_cold(decision_id TEXT NOT NULL, is_confirmation INTEGER NOT NULL,"
+    " position INTEGER NOT NULL, pairs INTEGER NOT NULL, log_ratio REAL NOT NULL,"
+    " log_low REAL NOT NULL, log_high REAL NOT NULL, baseline_ns INTEGER NOT NULL,"
+    " candidate_ns INTEGER NOT NULL, PRIMARY KEY(decision_id, is_confirmation, position)) STRICT,"
+    " WITHOUT ROWID;";
+
 /* Each migration is a list of scripts (C limits the length of a literal), ended by NULL. */
 static const char *const migration_1[] = {tables_v1, more_tables_v1, views_v1, NULL};
 static const char *const migration_2[] = {tables_v2, views_v2, NULL};
-static const char *const *const migrations[] = {migration_1, migration_2};
+static const char *const migration_3[] = {tables_v3, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2, migration_3};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
@@ -194,7 +203,8 @@ static const char drop_all[] =
     "DROP TABLE IF EXISTS decision; DROP TABLE IF EXISTS decision_move;"
     "DROP TABLE IF EXISTS outcome; DROP TABLE IF EXISTS outcome_case;"
     "DROP TABLE IF EXISTS finding; DROP TABLE IF EXISTS context; DROP TABLE IF EXISTS context_item;"
-    "DROP TABLE IF EXISTS note; DROP TABLE IF EXISTS exchange; PRAGMA user_version = 0;";
+    "DROP TABLE IF EXISTS note; DROP TABLE IF EXISTS exchange;"
+    "DROP TABLE IF EXISTS case_cold; PRAGMA user_version = 0;";
 
 static bool read_version(struct graph *graph, int64_t *out, struct err *err)
 {

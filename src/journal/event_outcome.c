@@ -73,6 +73,16 @@ static const struct field case_fields[] = {
     {"by_account", FIELD_BOOL, false, offsetof(struct case_result, by_account)},
 };
 
+/* In an object of its own, which only measured ones have. */
+static const struct field cold_fields[] = {
+    {"pairs", FIELD_INT, true, offsetof(struct cold_result, pairs)},
+    {"log_ratio", FIELD_REAL, true, offsetof(struct cold_result, log_ratio)},
+    {"log_low", FIELD_REAL, true, offsetof(struct cold_result, log_low)},
+    {"log_high", FIELD_REAL, true, offsetof(struct cold_result, log_high)},
+    {"baseline_ns", FIELD_INT, false, offsetof(struct cold_result, baseline_ns)},
+    {"candidate_ns", FIELD_INT, false, offsetof(struct cold_result, candidate_ns)},
+};
+
 static const struct field_table outcome_table = {EVENT_OUTCOME, outcome_fields,
                                                  sizeof outcome_fields / sizeof *outcome_fields};
 static const struct field_table verdict_table = {EVENT_OUTCOME, verdict_fields,
@@ -81,6 +91,8 @@ static const struct field_table timing_table = {EVENT_OUTCOME, timing_fields,
                                                 sizeof timing_fields / sizeof *timing_fields};
 static const struct field_table case_table = {EVENT_OUTCOME, case_fields,
                                               sizeof case_fields / sizeof *case_fields};
+static const struct field_table cold_table = {EVENT_OUTCOME, cold_fields,
+                                              sizeof cold_fields / sizeof *cold_fields};
 
 /* [process, baseline_ns, candidate_ns] of each pair, to a hundredth of a nanosecond. */
 static void write_samples(const struct case_result *c, struct json_writer *w)
@@ -97,6 +109,16 @@ static void write_samples(const struct case_result *c, struct json_writer *w)
         json_end_array(w);
     }
     json_end_array(w);
+}
+
+static void write_cold(const struct cold_result *cold, struct json_writer *w)
+{
+    if (cold->pairs == 0)
+        return;
+    json_key(w, "cold");
+    json_begin_object(w);
+    fields_write(&cold_table, cold, w);
+    json_end_object(w);
 }
 
 void event_write_verdict(struct json_writer *w, const struct verdict *verdict)
@@ -116,6 +138,7 @@ void event_write_verdict(struct json_writer *w, const struct verdict *verdict)
     for (size_t i = 0; i < verdict->case_count; i++) {
         json_begin_object(w);
         fields_write(&case_table, &verdict->cases[i], w);
+        write_cold(&verdict->cases[i].cold, w);
         write_samples(&verdict->cases[i], w);
         json_end_object(w);
     }
@@ -172,7 +195,10 @@ static bool read_cases(const struct json *object, struct arena *arena, struct ve
         return true;
     out->cases = arena_array(arena, cases->count, sizeof *out->cases);
     for (const struct json *item = cases->first; item; item = item->next) {
-        if (!fields_read(&case_table, item, arena, &out->cases[out->case_count++], err))
+        struct case_result *result = &out->cases[out->case_count++];
+        const struct json *cold = json_get(item, "cold");
+        if (!fields_read(&case_table, item, arena, result, err) ||
+            (cold && !fields_read(&cold_table, cold, arena, &result->cold, err)))
             return false;
     }
     return true;

@@ -75,6 +75,10 @@ bool os_is_root(void);
 double os_load_average(void);
 int64_t os_memory_available_bytes(void);
 
+/* Writes these bytes back to memory and drops them from all caches of all processors, also where
+ * another process has them mapped. False where the processor does not offer it. */
+bool os_flush_caches(const void *at, size_t bytes);
+
 /* Sealable shared memory without a name (memfd_create), close-on-exec. */
 bool os_memfd(const char *label, size_t bytes, int *out_fd, struct err *err);
 

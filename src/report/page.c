@@ -104,6 +104,51 @@ void page_write_tree(struct page *page)
     (void)buf_append_str(page->out, "</section>\n");
 }
 
+static bool has_cold(const struct page *page)
+{
+    for (size_t i = 0; i < page->input->best_case_count; i++)
+        if (page->input->best_cases[i].cold.pairs > 0)
+            return true;
+    return false;
+}
+
+/* What a call takes that finds nothing in a cache. */
+static void write_cold_row(struct page *page, const struct case_result *c)
+{
+    struct buf *out = page->out;
+    const struct cold_result *cold = &c->cold;
+    (void)buf_append_str(out, "<tr><th scope=\"row\">");
+    markup_text(out, c->name);
+    if (cold->pairs == 0) {
+        (void)buf_append_str(out, "</th><td class=\"n\" colspan=\"5\">not measured</td></tr>\n");
+        return;
+    }
+    (void)buf_printf(out,
+                     "%s</th><td class=\"n\">%s</td><td class=\"n\">%s</td>"
+                     "<td class=\"n\"><b>%s</b></td><td class=\"n\">%s</td>"
+                     "<td class=\"n\">%s</td></tr>\n",
+                     c->held_out ? " <span class=\"tag\">held out</span>" : "",
+                     label_duration(cold->baseline_ns).text,
+                     label_duration(cold->candidate_ns).text, label_ratio(cold->log_ratio).text,
+                     label_interval(cold->log_low, cold->log_high).text,
+                     label_count(cold->pairs).text);
+}
+
+static void write_cold(struct page *page)
+{
+    static const char *const titles[] = {"Case",  ">Baseline", ">Candidate", ">Ratio",
+                                         ">95 %", ">Pairs",    NULL};
+    if (!has_cold(page))
+        return;
+    page_table_open(page, "cold",
+                    "With cold caches: the data of every call lies in memory, in no cache. The "
+                    "times above are warm.");
+    page_table_head(page, titles);
+    for (size_t i = 0; i < page->input->best_case_count; i++)
+        write_cold_row(page, &page->input->best_cases[i]);
+    page_table_close(page);
+}
+
 static void write_case_row(struct page *page, const struct case_result *c)
 {
     struct buf *out = page->out;
@@ -142,5 +187,6 @@ void page_write_cases(struct page *page)
     for (size_t i = 0; i < page->input->best_case_count; i++)
         write_case_row(page, &page->input->best_cases[i]);
     page_table_close(page);
+    write_cold(page);
     (void)buf_append_str(page->out, "</section>\n");
 }

@@ -35,6 +35,13 @@ struct timed_sample {
     double baseline_ns, candidate_ns;
 };
 
+/* The same case with the data of every call in memory, in no cache. */
+struct cold_result {
+    int64_t pairs; /* 0: not measured */
+    double log_ratio, log_low, log_high;
+    int64_t baseline_ns, candidate_ns; /* median time of one call */
+};
+
 /* One case, measured. Ratios are baseline / candidate: above 1 is faster. */
 struct case_result {
     const char *name;
@@ -51,6 +58,7 @@ struct case_result {
     int64_t processes; /* fresh ones that the pairs are from */
     int64_t dropped;   /* pairs that the host disturbed */
     bool by_account;   /* times are CPU time by the kernel's account: the clock was disturbed */
+    struct cold_result cold; /* of confirmations and comparisons; all else here is warm */
     const struct timed_sample *samples; /* every pair; NULL in a verdict that was read back */
     size_t sample_count;
 };

@@ -118,15 +118,17 @@ struct found {
 static inline void world_outcome(struct world *w, const struct found *found)
 {
     struct buf body = {0};
-    struct case_result cases[] = {{.name = "n=1",
-                                   .weight = 1.0,
-                                   .log_ratio = found->log_ratio,
-                                   .log_low = found->log_ratio - 0.01,
-                                   .log_high = found->log_ratio + 0.01,
-                                   .pairs = 40,
-                                   .baseline_ns = 1000,
-                                   .candidate_ns = 500},
-                                  {.name = "n=2", .weight = 2.0, .error = 3.5}};
+    struct case_result cases[] = {
+        {.name = "n=1",
+         .weight = 1.0,
+         .log_ratio = found->log_ratio,
+         .log_low = found->log_ratio - 0.01,
+         .log_high = found->log_ratio + 0.01,
+         .pairs = 40,
+         .baseline_ns = 1000,
+         .candidate_ns = 500,
+         .cold = {found->is_confirmation ? 6 : 0, found->log_ratio / 2, -0.5, 0.5, 3000, 2000}},
+        {.name = "n=2", .weight = 2.0, .error = 3.5}};
     struct outcome_event e = {.run_id = "",
                               .decision_id = found->decision,
                               .task_id = found->task,

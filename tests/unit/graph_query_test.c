@@ -309,6 +309,10 @@ static void graph_runs_cases_findings_stats__match_the_world(void **state)
     assert_ok(f, graph_outcome_cases(graph, s.vector, true, &f->arena, &cases, &count, &f->err));
     assert_int_equal(count, 2);
     assert_true(near_to(cases[0].log_ratio, 0.69) && cases[1].error == 3.5);
+    assert_int_equal(cases[0].cold.pairs, 6);
+    assert_true(near_to(cases[0].cold.log_ratio, 0.345) && cases[0].cold.log_high == 0.5);
+    assert_int_equal(cases[0].cold.candidate_ns, 2000);
+    assert_int_equal(cases[1].cold.pairs, 0);
     assert_ok(f, graph_outcome_cases(graph, s.wrong, false, &f->arena, &cases, &count, &f->err));
     assert_int_equal(count, 0);
 

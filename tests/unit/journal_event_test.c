@@ -278,7 +278,8 @@ static struct verdict full_verdict(struct case_result *cases)
                                     .error = 1.25,
                                     .processes = 6,
                                     .dropped = 3,
-                                    .by_account = true};
+                                    .by_account = true,
+                                    .cold = {7, 0.4, 0.3, 0.5, 1900, 1300}};
     cases[1] = (struct case_result){.name = "n=3",
                                     .weight = 2.0,
                                     .held_out = true,
@@ -356,6 +357,12 @@ static void outcome__round_trip(void **state)
     assert_int_equal(v->cases[0].baseline_ns, 900);
     assert_int_equal(v->cases[0].candidate_ns, 800);
     assert_true(v->cases[1].held_out && isinf(v->cases[1].error));
+    const struct cold_result *cold = &v->cases[0].cold;
+    assert_int_equal(cold->pairs, 7);
+    assert_true(cold->log_ratio == 0.4 && cold->log_low == 0.3 && cold->log_high == 0.5);
+    assert_int_equal(cold->baseline_ns, 1900);
+    assert_int_equal(cold->candidate_ns, 1300);
+    assert_int_equal(v->cases[1].cold.pairs, 0); /* as in journals of before there were any */
 }
 
 static void outcome__each_kind_of_verdict__round_trip(void **state)

@@ -74,7 +74,8 @@ struct tool_row {
     "\"log_low\":{\"type\":\"number\"},\"log_high\":{\"type\":\"number\"},"                        \
     "\"noise\":{\"type\":\"number\"},\"pairs\":{\"type\":\"integer\"},"                            \
     "\"baseline_ns\":{\"type\":\"integer\"},\"candidate_ns\":{\"type\":\"integer\"},"              \
-    "\"roofline\":{\"type\":\"number\"},\"error\":{\"type\":[\"number\",\"null\",\"string\"]}}}"
+    "\"roofline\":{\"type\":\"number\"},\"cold\":{\"type\":\"object\"},"                           \
+    "\"error\":{\"type\":[\"number\",\"null\",\"string\"]}}}"
 #define VERDICT_SCHEMA                                                                             \
     "{\"type\":\"object\",\"required\":[\"kind\",\"cases\"],\"properties\":{"                      \
     "\"kind\":{\"enum\":[\"build-failed\",\"rejected\",\"wrong\",\"crashed\",\"timed-out\","       \
