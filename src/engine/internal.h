@@ -67,7 +67,7 @@ struct queued {
     const char *decision_id;
     struct decision_event decision;
     struct candidate candidate;
-    bool is_failure;
+    bool is_failure, is_well_formed;
 };
 struct queue {
     struct queued *items;
@@ -110,6 +110,8 @@ struct run {
 
     int64_t started_ns, earlier_ns; /* wall clock of this process; spent before a resume */
     int64_t sequence, evaluations;
+    int64_t failed_in_turn;    /* proposals of this process since the last that was judged */
+    int64_t malformed_in_turn; /* the last of them, none of which was even well formed */
     int64_t by_verdict[VERDICT_COUNT];
     int best;            /* node, 0 while the baseline stands */
     const char *finding; /* roofline sentence of the best so far */

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { MAX_PROPOSER_FAILURES = 5, MAX_EXHAUSTED_IN_TURN = 10000 };
+enum { MAX_MALFORMED_IN_TURN = 5, MAX_FAILED_IN_TURN = 20, MAX_EXHAUSTED_IN_TURN = 10000 };
 
 static void add_tried(struct run *run, const char *what)
 {
@@ -110,7 +110,8 @@ static bool decide_one(struct run *run, const struct step_input *input, const st
                               .decision_id = arena_strdup(run->arena, id.text),
                               .decision = keep_decision(&decision, run->arena),
                               .candidate = {.source = "", .recipe = ""},
-                              .is_failure = p->failure != NULL};
+                              .is_failure = p->failure != NULL,
+                              .is_well_formed = p->is_well_formed};
     if (!p->failure)
         queued->candidate = candidate_copy(&p->candidate, run->arena);
     return true;
@@ -156,8 +157,11 @@ bool step_judge_queued(struct run *run, bool *judged, struct err *err)
         const struct run_node failed = {.decision_id = queued.decision_id,
                                         .candidate = queued.candidate};
         (void)step_adopt(run, queued.parent, &failed);
+        run->failed_in_turn++;
+        run->malformed_in_turn = queued.is_well_formed ? 0 : run->malformed_in_turn + 1;
         return true;
     }
+    run->failed_in_turn = run->malformed_in_turn = 0;
     return step_judge_decision(run, queued.parent, queued.decision_id, &queued.decision,
                                &queued.candidate, err);
 }
@@ -282,18 +286,18 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     return true;
 }
 
-/* Recent proposals that came to nothing: a proposer that keeps failing ends the run instead of
- * spending it. */
-static bool keeps_failing(const struct run *run)
+/* A proposer that keeps failing ends the run instead of spending it. One that is not understood, or
+ * refuses, has little hope; one whose edits miss is told so in the next prompt. */
+static const char *keeps_failing(const struct run *run)
 {
-    const size_t limit = MAX_PROPOSER_FAILURES * (size_t)run->opts.proposals;
-    if (run->node_count <= limit)
-        return false;
-    for (size_t i = run->node_count - limit; i < run->node_count; i++) {
-        if (run->nodes[i].candidate.source[0] != '\0')
-            return false;
-    }
-    return true;
+    const int64_t at_once = run->opts.proposals;
+    if (run->replay) /* ends where the record does */
+        return NULL;
+    if (run->malformed_in_turn >= MAX_MALFORMED_IN_TURN * at_once)
+        return "the proposer failed five times in turn";
+    if (run->failed_in_turn >= MAX_FAILED_IN_TURN * at_once)
+        return "twenty proposals in turn came to nothing";
+    return NULL;
 }
 
 static const char *make_prompt(const struct context *context, struct propose_request *request,
@@ -397,10 +401,9 @@ static bool search_once(struct run *run, const char **end_reason, struct err *er
         return false;
     if (judged)
         return true;
-    if (keeps_failing(run)) {
-        *end_reason = "the proposer failed five times in turn";
+    *end_reason = keeps_failing(run);
+    if (*end_reason)
         return true;
-    }
     for (int attempt = 0; attempt < MAX_EXHAUSTED_IN_TURN; attempt++) {
         int node = SEARCH_ROOT;
         enum search_step step = STEP_SMALL;

@@ -52,24 +52,34 @@ static const char contract[] =
     "- Results are checked against the reference in double precision on inputs that are not shown. "
     "A candidate that is wrong, or that games the measurement, is rejected.\n";
 
-/* One line, canonical: part of the prefix that servers cache. */
+/* A proposal with its candidate in one of the three ways: the other two are null. */
+#define PROPOSAL(file, edits, move)                                                                \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"intent\",\"hypothesis\"," \
+    "\"predicted_log_speedup\",\"uses\",\"compiler\",\"flags\",\"file\",\"edits\",\"move\"],"      \
+    "\"properties\":{\"intent\":{\"type\":\"string\"},\"hypothesis\":{\"type\":\"string\"},"       \
+    "\"predicted_log_speedup\":{\"type\":\"number\"},"                                             \
+    "\"uses\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"                               \
+    "\"compiler\":{\"type\":[\"string\",\"null\"]},"                                               \
+    "\"flags\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}},"                   \
+    "\"file\":" file ",\"edits\":" edits ",\"move\":" move "}}"
+#define NOTHING "{\"type\":\"null\"}"
+#define FILE_TEXT "{\"type\":\"string\"}"
+#define EDITS                                                                                      \
+    "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"object\","                           \
+    "\"additionalProperties\":false,\"required\":[\"find\",\"replace\"],\"properties\":"           \
+    "{\"find\":{\"type\":\"string\"},\"replace\":{\"type\":\"string\"}}}}"
+#define MOVE                                                                                       \
+    "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"name\",\"parameters\"],"  \
+    "\"properties\":{\"name\":{\"type\":\"string\"},"                                              \
+    "\"parameters\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}"
+
+/* One line, canonical: part of the prefix that servers cache. Bounds of numbers and lengths of
+ * strings are not in it: some servers refuse a schema that has them. */
 static const char schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"proposals\"],"
-    "\"properties\":{\"proposals\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
-    "\"additionalProperties\":false,\"required\":[\"intent\",\"hypothesis\","
-    "\"predicted_log_speedup\",\"uses\",\"compiler\",\"flags\",\"file\",\"edits\",\"move\"],"
-    "\"properties\":{\"intent\":{\"type\":\"string\"},\"hypothesis\":{\"type\":\"string\"},"
-    "\"predicted_log_speedup\":{\"type\":\"number\"},"
-    "\"uses\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-    "\"compiler\":{\"type\":[\"string\",\"null\"]},"
-    "\"flags\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"string\"}},"
-    "\"file\":{\"type\":[\"string\",\"null\"]},"
-    "\"edits\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"object\","
-    "\"additionalProperties\":false,\"required\":[\"find\",\"replace\"],\"properties\":"
-    "{\"find\":{\"type\":\"string\"},\"replace\":{\"type\":\"string\"}}}},"
-    "\"move\":{\"type\":[\"object\",\"null\"],\"additionalProperties\":false,"
-    "\"required\":[\"name\",\"parameters\"],\"properties\":{\"name\":{\"type\":\"string\"},"
-    "\"parameters\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}}}}}}}}";
+    "\"properties\":{\"proposals\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"anyOf\":"
+    "[" PROPOSAL(FILE_TEXT, NOTHING, NOTHING) "," PROPOSAL(NOTHING, EDITS, NOTHING) "," PROPOSAL(
+        NOTHING, NOTHING, MOVE) "]}}}}";
 
 const char *reply_schema(void)
 {

@@ -129,6 +129,7 @@ static struct proposal *drop_repeated(const struct session *s, const struct prop
         copy->next = NULL;
         if (!p->failure && was_judged(s, list, p)) {
             copy->failure = "this very candidate was judged before";
+            copy->is_well_formed = true;
             copy->candidate = (struct candidate){.source = ""};
         } else {
             any = true;
@@ -193,6 +194,10 @@ static bool run_turns(struct session *s, struct proposal *out, const char **fail
     const char *problem = NULL;
     for (int turn = 0; turn < MAX_TURNS; turn++) {
         struct llm_reply reply = {0};
+        /* A source without the entry point is asked for once more, and then judged as it is: the
+         * compiler's words teach later prompts more than a refusal would. */
+        if (turn + 1 == MAX_TURNS)
+            s->scope.task = NULL;
         if (!ask(&s->asking, turn == 0 ? "propose" : "repair", s->messages, s->message_count,
                  reply_schema(), &reply, err)) {
             const bool is_peer =

@@ -92,6 +92,8 @@ struct proposal {
     const char *exchange_json;     /* agent: what was said, for the journal; NULL */
     const char *failure; /* malformed twice, refused: an outcome that costs no evaluation; NULL
                             where there is a candidate */
+    bool is_well_formed; /* with a failure: a reply in form, whose edits or move do not apply, or
+                            whose candidate was judged before */
 };
 
 /* A coding agent as proposer. Strings must outlive the proposer. */

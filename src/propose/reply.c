@@ -355,6 +355,7 @@ static const char *take_candidate(const struct json *object, const struct reply_
     if (problem && is_malformed)
         return problem;
     out->failure = problem;
+    out->is_well_formed = problem != NULL;
     if (problem)
         out->candidate = (struct candidate){.source = ""};
     return NULL;

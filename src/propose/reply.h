@@ -29,7 +29,7 @@ enum {
 
 /* What a proposal is read against. */
 struct reply_scope {
-    const struct task *task;
+    const struct task *task;        /* NULL: a source need not name the entry point */
     const struct candidate *parent; /* NULL: edits, moves and a build to keep do not exist */
     const struct moves_env *moves;  /* NULL: there are no moves */
     const struct move *catalogue;
@@ -43,7 +43,7 @@ const char *reply_schema(void);
 /* Reads a whole reply into proposals (`next` links them; memory in the arena). Returns NULL, or in
  * words what is wrong, for the model to read; `out` is then untouched. A proposal that is well
  * formed but comes to nothing (an edit that does not match, a move that is refused) has `failure`
- * set. */
+ * and `is_well_formed` set. */
 const char *reply_read(const char *text, const struct reply_scope *scope, struct arena *arena,
                        struct proposal *out);
 

@@ -94,6 +94,46 @@ static void optimize__what_does_not_apply__is_an_outcome_without_a_call(void **s
     assert_int_equal(all.items[3].exchange_index, 3);
 }
 
+static void say_misses(struct place *p, int count)
+{
+    for (int i = 0; i < count; i++)
+        say(p, arena_printf(
+                   &p->arena, "{\"proposals\":[%s]}",
+                   proposal(p, "a", 0.1, NULL, "[{\"find\":\"z[i]\",\"replace\":\"\"}]", NULL)));
+}
+
+/* Edits that miss are told to the model: only many of them end a run. */
+static void optimize__edits_miss_in_turn__more_rope_than_malformed_replies(void **state)
+{
+    struct place *p = *state;
+    p->opts.budget = 2;
+    say_misses(p, 19);
+    say(p, file_reply(p, 900));
+    say_misses(p, 20);
+    optimize(p, NULL);
+    assert_int_equal(requests(p), 40);
+    assert_int_equal(p->result.evaluations, 1);
+    assert_string_equal(p->result.end_reason, "twenty proposals in turn came to nothing");
+    assert_int_equal(kept_tokens(p), p->served_tokens);
+}
+
+static void optimize__malformed_five_times_in_turn__ends_with_what_it_has(void **state)
+{
+    struct place *p = *state;
+    p->opts.budget = 2;
+    for (int i = 0; i < 8; i++)
+        say(p, "no");
+    say_misses(p, 1);
+    for (int i = 0; i < 10; i++)
+        say(p, "no");
+    optimize(p, NULL);
+    assert_int_equal(requests(p), 19);
+    assert_int_equal(p->result.evaluations, 0);
+    assert_false(p->result.has_win);
+    assert_string_equal(p->result.end_reason, "the proposer failed five times in turn");
+    assert_int_equal(kept_tokens(p), p->served_tokens);
+}
+
 static void optimize__several_from_one_exchange__judged_without_another(void **state)
 {
     struct place *p = *state;
@@ -269,6 +309,8 @@ int main(void)
         PLACE(optimize__malformed_once__repaired),
         PLACE(optimize__malformed_twice_or_cut_off__costs_tokens_but_no_evaluation),
         PLACE(optimize__what_does_not_apply__is_an_outcome_without_a_call),
+        PLACE(optimize__edits_miss_in_turn__more_rope_than_malformed_replies),
+        PLACE(optimize__malformed_five_times_in_turn__ends_with_what_it_has),
         PLACE(optimize__several_from_one_exchange__judged_without_another),
         PLACE(optimize__hostile_replies__never_end_the_run),
         PLACE(optimize__token_budget__no_call_that_might_exceed_it),

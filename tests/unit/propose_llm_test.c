@@ -181,6 +181,25 @@ static void proposer_next__malformed_twice__failure_that_is_paid_for(void **stat
     end(&s);
 }
 
+/* Asked for once more, then the gate's business: it judges what the model insists on. */
+static void proposer_next__no_entry_point_twice__is_a_candidate(void **state)
+{
+    static const char wrong[] = "{\"proposals\":[{\"intent\":\"a\",\"hypothesis\":\"b\","
+                                "\"predicted_log_speedup\":0.5,\"file\":\"int x;\"}]}";
+    struct session s = {0};
+    (void)state;
+    s.steps[0] = say(&s.arena, wrong, "stop", 100, 50);
+    s.steps[1] = say(&s.arena, wrong, "stop", 170, 60);
+    run(&s, (struct propose_request){0}, 2);
+    assert_true(s.ok);
+    assert_int_equal(requests(&s), 2);
+    assert_non_null(strstr(s.peer.requests[1], "does not define the entry point"));
+    assert_null(s.proposal.failure);
+    assert_string_equal(s.proposal.candidate.source, "int x;");
+    assert_int_equal(s.proposal.tokens_in, 270);
+    end(&s);
+}
+
 static void proposer_next__cut_off__repaired_or_failure(void **state)
 {
     struct session s = {0};
@@ -373,6 +392,7 @@ int main(void)
         cmocka_unit_test(proposer_next__good_reply__candidate),
         cmocka_unit_test(proposer_next__malformed_once__repaired),
         cmocka_unit_test(proposer_next__malformed_twice__failure_that_is_paid_for),
+        cmocka_unit_test(proposer_next__no_entry_point_twice__is_a_candidate),
         cmocka_unit_test(proposer_next__cut_off__repaired_or_failure),
         cmocka_unit_test(proposer_next__refusal__failure_at_once),
         cmocka_unit_test(proposer_next__judged_before__asked_for_another),

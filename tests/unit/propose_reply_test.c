@@ -144,6 +144,7 @@ static void reply_read__what_comes_to_nothing__says_why(void **state)
         if (!strstr(problem, cases[i].problem))
             fail_msg("case %zu: '%s'", i, problem);
         assert_int_equal(b->out.failure == NULL, cases[i].malformed);
+        assert_int_equal(b->out.is_well_formed, !cases[i].malformed);
         if (!cases[i].malformed)
             assert_string_equal(b->out.candidate.source, "");
     }
@@ -176,6 +177,31 @@ static void reply_read__fenced_or_thinking__read_all_the_same(void **state)
 
 #define BENCH(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* Strict servers want every key required; what the schema allows has exactly one way. */
+static void reply_schema__alternatives__one_way_each(void **state)
+{
+    static const char *const ways[] = {"file", "edits", "move"};
+    struct bench *b = *state;
+    struct err err = {0};
+    const struct json *schema = NULL;
+    const char *text = reply_schema();
+    assert_true(json_parse(text, strlen(text), "schema", &b->arena, &schema, &err));
+    const struct json *list = json_get(json_get(schema, "properties"), "proposals");
+    const struct json *choice = json_get(json_get(list, "items"), "anyOf");
+    assert_int_equal(json_int(json_get(list, "minItems"), 0), 1);
+    assert_int_equal(choice->count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        const struct json *one = json_at(choice, i);
+        const struct json *properties = json_get(one, "properties");
+        assert_int_equal(json_get(one, "required")->count, properties->count);
+        assert_false(json_bool(json_get(one, "additionalProperties"), true));
+        for (size_t way = 0; way < 3; way++) {
+            const char *type = json_string(json_get(json_get(properties, ways[way]), "type"), "");
+            assert_int_equal(!str_equal(type, "null"), way == i);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +210,7 @@ int main(void)
         BENCH(reply_read__what_comes_to_nothing__says_why),
         BENCH(reply_read__move_on_free_form_source__is_refused),
         BENCH(reply_read__fenced_or_thinking__read_all_the_same),
+        BENCH(reply_schema__alternatives__one_way_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
