@@ -139,12 +139,11 @@ struct probe {
     bool is_usable; /* false: the baseline is not finite there, so the input is not a valid one */
 };
 
-/* How far a timed output may be from the baseline's on the same input. */
+/* How far a timed output may be from the baseline's on the same input: the sum of both. */
 struct timed_bound {
     bool is_exact;
-    double
-        relative; /* of the element, where the baseline is good in every element; else INFINITY */
-    double absolute; /* where it is not */
+    double relative; /* of the element */
+    double absolute;
 };
 
 /* A child of the baseline that is kept between candidates; its session is NULL where there is none.

@@ -67,10 +67,33 @@ void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_
 
 /* --- bounds ---------------------------------------------------------------------------------- */
 
-/* Largest absolute error of the baseline, and largest relative one: INFINITY where terms cancel, so
- * that an element near zero may be arbitrarily bad on the next inputs, or where there are too few
- * elements to tell. */
-static void worst_errors(const struct yardstick *y, double *absolute, double *relative)
+/* How far one ulp of the inputs moves the smallest results: the RMS of the units of the smallest
+ * tenth of them, zeros aside, by octaves. Where terms cancel it is that of the terms, however large
+ * the results of this probe happen to be; where none do, it is as small as they are. */
+static double smallest_units(const struct yardstick *y)
+{
+    enum { SMALLEST = -1100, OCTAVES = 2200, TENTH = 10 };
+    double squares[OCTAVES] = {0}, sum = 0;
+    size_t counts[OCTAVES] = {0}, all = 0, seen = 0;
+    for (size_t i = 0; i < y->count; i++) {
+        if (!isfinite(y->want[i]) || fabs(y->want[i]) < dtype_smallest_normal(y->dtype))
+            continue;
+        const int octave = ilogb(y->want[i]) - SMALLEST;
+        squares[octave] += y->unit[i] * y->unit[i];
+        counts[octave]++;
+        all++;
+    }
+    for (size_t octave = 0; octave < OCTAVES && seen * TENTH < all; octave++) {
+        sum += squares[octave];
+        seen += counts[octave];
+    }
+    return seen > 0 ? sqrt(sum / (double)seen) : 0;
+}
+
+/* Largest absolute error of the baseline, and largest relative one of what is beyond `floor`:
+ * INFINITY where that is much, or where there are too few elements to tell. */
+static void worst_errors(const struct yardstick *y, double floor, double *absolute,
+                         double *relative)
 {
     enum { FEW = 64 };
     const double good = 128 * dtype_roundoff(y->dtype);
@@ -81,7 +104,7 @@ static void worst_errors(const struct yardstick *y, double *absolute, double *re
         const double diff = fabs(dtype_element(y->dtype, y->base, i) - y->want[i]);
         const double size = fmax(fabs(y->want[i]), tiny);
         *absolute = fmax(*absolute, diff);
-        *relative = fmax(*relative, diff <= good * size + tiny ? (diff - tiny) / size : HUGE_VAL);
+        *relative = fmax(*relative, diff <= good * size + floor ? (diff - floor) / size : HUGE_VAL);
     }
 }
 
@@ -97,23 +120,27 @@ void timed_bounds(struct judgement *j, const struct probe *declared)
         *bound = (struct timed_bound){.is_exact = !y->want};
         if (!y->want)
             continue;
-        worst_errors(y, &absolute, &relative);
+        const double tiny = dtype_smallest_normal(y->dtype);
+        const double floor = fmax(4 * smallest_units(y), tiny);
+        worst_errors(y, floor, &absolute, &relative);
+        if (isfinite(relative)) {
+            bound->relative = times * fmax(relative, 8 * dtype_roundoff(y->dtype));
+            bound->absolute = times * floor;
+            continue;
+        }
         absolute = fmax(absolute, error_profile_rms(&y->own));
+        bound->relative = 64 * dtype_roundoff(y->dtype);
         bound->absolute = times * fmax(absolute, 4 * y->unit_rms);
-        bound->relative = times * fmax(relative, 8 * dtype_roundoff(y->dtype));
     }
 }
 
 /* How far off the value may be. */
-static double allowance(const struct timed_bound *bound, enum dtype dtype, double base)
+static double allowance(const struct timed_bound *bound, double base)
 {
-    if (bound->is_exact)
-        return 0;
-    return isfinite(bound->relative) ? bound->relative * fabs(base) + dtype_smallest_normal(dtype)
-                                     : bound->absolute + 64 * dtype_roundoff(dtype) * fabs(base);
+    return bound->is_exact ? 0 : bound->relative * fabs(base) + bound->absolute;
 }
 
-static bool is_within(const struct timed_bound *bound, enum dtype dtype, double got, double base)
+static bool is_within(const struct timed_bound *bound, double got, double base)
 {
     if (isnan(got) || isnan(base))
         return isnan(got) && isnan(base);
@@ -121,7 +148,7 @@ static bool is_within(const struct timed_bound *bound, enum dtype dtype, double 
         return true;
     if (isinf(got) || isinf(base))
         return false;
-    return fabs(got - base) <= allowance(bound, dtype, base);
+    return fabs(got - base) <= allowance(bound, base);
 }
 
 /* --- a pair ----------------------------------------------------------------------------------- */
@@ -284,7 +311,7 @@ static bool report_timed(struct pair *pair, const struct place *place, double go
                                               pair->ring->calls[place->set].offsets[place->arg] +
                                                   place->index * element,
                                               at(pair, pair->got, place), element, &where);
-    const bool far = !(fabs(got - want) <= 100 * allowance(bound, dtype, want));
+    const bool far = !(fabs(got - want) <= 100 * allowance(bound, want));
     j->rival_decided = pair->got != pair->candidate;
     return decide(
         j, unwritten || far ? VERDICT_REJECTED : VERDICT_WRONG, "M7-timed-output",
@@ -306,7 +333,7 @@ static bool verify_place(struct pair *pair, const struct place *place)
     const double want_value = dtype_element(dtype, want, 0);
     const struct timed_bound *bound = &pair->j->bounds[pair->case_index][place->arg];
     /* Integers of 64 bits that differ may look equal as doubles. */
-    if (dtype_is_float(dtype) && is_within(bound, dtype, got_value, want_value))
+    if (dtype_is_float(dtype) && is_within(bound, got_value, want_value))
         return true;
     return report_timed(pair, place, got_value, want_value);
 }
