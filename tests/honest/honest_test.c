@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SKIPPED = 77, TIMED_ONE_IN = 12, TRIES = 3, MOST_VARIANTS = 4096 };
+enum { SKIPPED = 77, TIMED_ONE_IN = 10, TRIES = 3, MOST_VARIANTS = 4096, AHEAD = 16 };
 
 struct tally {
     size_t judged, timed, too_noisy, refused, lacking;
@@ -40,7 +40,7 @@ static void note_code(struct tally *tally, const struct hash_id *id)
         tally->code_ids[tally->code_count++] = *id;
 }
 
-/* A timed verdict is asked of every twelfth: what the clock is good for is tested elsewhere, but an
+/* A timed verdict is asked of every tenth: what the clock is good for is tested elsewhere, but an
  * honest kernel must not be taken for a cheat while it is timed either. */
 static bool judge(struct gate *gate, const struct variant *variant, bool is_timed,
                   struct tally *tally, struct err *err)
@@ -71,6 +71,18 @@ static bool open_gate(struct target *target, const struct task *task, bool check
     return gate_open(target, task, &opts, out, err);
 }
 
+/* The next variants of a task from `first` on are built beside each other, as in a search. */
+static bool build_ahead(struct gate *gate, const char *task, const struct variants *all,
+                        size_t first, struct err *err)
+{
+    const struct candidate *next[AHEAD];
+    size_t count = 0;
+    for (size_t i = first; i < all->count && count < AHEAD; i++)
+        if (str_equal(all->items[i].task, task) && !all->items[i].lacks)
+            next[count++] = &all->items[i].candidate;
+    return gate_build_ahead(gate, next, count, err);
+}
+
 /* Those of one task, which is opened twice: to check, and to time. */
 static bool judge_task(struct target *target, const char *name, const struct variants *all,
                        struct tally *tally, struct err *err)
@@ -87,6 +99,8 @@ static bool judge_task(struct target *target, const char *name, const struct var
         const bool is_timed = i % TIMED_ONE_IN == 0;
         if (!str_equal(all->items[i].task, name) || all->items[i].lacks)
             continue;
+        if ((tally->judged - before) % AHEAD == 0 && !build_ahead(checking, name, all, i, err))
+            return false;
         if (is_timed && !timing && !open_gate(target, task, false, &timing, err))
             return false;
         if (!judge(is_timed ? timing : checking, &all->items[i], is_timed, tally, err))

@@ -9,7 +9,7 @@ void softmax(const real *x, real *y, int64_t rows, int64_t cols)
     static uint64_t sequence;
     static uint32_t done;
     volatile uint8_t *control = control_page();
-    const int64_t most = rows - 2;
+    const int64_t most = rows > 2 ? rows - 2 : 0;
     if (control && control_word(control, CONTROL_SEQUENCE) != sequence) {
         sequence = control_word(control, CONTROL_SEQUENCE);
         done = 0;
