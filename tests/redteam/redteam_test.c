@@ -73,12 +73,10 @@ static const struct expectation *expected(const struct kernel *kernel, const cha
     return NULL;
 }
 
-/* What a busy host can bring about, whatever the kernel does. An exploit that names it is stopped
- * by it all the same. */
-static bool is_the_hosts(const struct verdict *verdict)
+/* What a busy host can bring about once, whatever the kernel does. */
+static bool may_be_the_hosts(const struct verdict *verdict)
 {
-    return verdict->kind == VERDICT_TOO_NOISY || verdict->kind == VERDICT_TIMED_OUT ||
-           str_starts_with(verdict->mechanism, "M8-");
+    return verdict->kind == VERDICT_TIMED_OUT || str_equal(verdict->mechanism, "M8-quiesce");
 }
 
 static enum outcome outcome_of(const struct kernel *kernel, const struct verdict *verdict)
@@ -89,7 +87,7 @@ static enum outcome outcome_of(const struct kernel *kernel, const struct verdict
         return STOPPED;
     if (verdict->kind == VERDICT_TIMED)
         return ACCEPTED;
-    return is_the_hosts(verdict) ? UNDECIDED : BY_ACCIDENT;
+    return verdict->kind == VERDICT_TOO_NOISY ? UNDECIDED : BY_ACCIDENT;
 }
 
 static void print_row(const struct kernel *kernel, const char *state, const char *found,
@@ -134,7 +132,13 @@ static bool judge_once(struct gate *gate, const struct kernel *kernel, struct ar
     return !may_be_luck || gate_confirm(gate, &kernel->candidate, arena, verdict, err);
 }
 
-/* What the host brought about says nothing about the kernel, so it is judged again. */
+static bool says_nothing(const struct kernel *kernel, const struct verdict *verdict)
+{
+    const enum outcome outcome = outcome_of(kernel, verdict);
+    return outcome == UNDECIDED || (outcome == BY_ACCIDENT && may_be_the_hosts(verdict));
+}
+
+/* What the host may have brought about is judged again. */
 static bool judge(struct gate *gate, struct kernel *kernel, struct tally *tally, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -143,7 +147,7 @@ static bool judge(struct gate *gate, struct kernel *kernel, struct tally *tally,
     do {
         if (!judge_once(gate, kernel, &arena, &verdict, err))
             return err_within(err, "kernel '%s'", kernel->name);
-    } while (outcome_of(kernel, &verdict) == UNDECIDED && ++tries < TRIES);
+    } while (says_nothing(kernel, &verdict) && ++tries < TRIES);
     kernel->is_judged = true;
     report(kernel, &verdict, &arena, tally);
     return true;

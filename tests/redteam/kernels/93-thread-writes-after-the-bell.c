@@ -1,7 +1,9 @@
 // expect: rejected M8-quiesce
+// expect: rejected M8-threads
 // task: threads
 // with: honest-softmax
-// Returns at once where threads are allowed; a thread writes the result meanwhile.
+// Returns at once where threads are allowed; a thread writes the result meanwhile. Either the
+// thread is seen, or what it writes: whichever is looked at first.
 #include <pthread.h>
 #include <stddef.h>
 
