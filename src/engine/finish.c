@@ -17,8 +17,10 @@ const char *run_limit_reached(const struct run *run)
 {
     if (os_interrupted())
         return "interrupted";
-    if (run->replay)
-        return run->queue.count == 0 ? replay_end_reason(run->replay) : NULL;
+    if (run->replay) { /* the result outlives the record */
+        const char *reason = run->queue.count == 0 ? replay_end_reason(run->replay) : NULL;
+        return reason ? arena_strdup(run->arena, reason) : NULL;
+    }
     if (run->evaluations >= run->opts.budget)
         return "budget";
     if (run->opts.time_limit_ns && elapsed_ns(run) >= run->opts.time_limit_ns)

@@ -30,7 +30,7 @@ bool replay_verdict(struct run *run, const char *decision_id, bool is_confirmati
 bool replay_recall(struct run *run, const char *role, const char *prompt, struct arena *arena,
                    const char **out, struct err *err);
 
-/* Why the run has to end here; NULL while the record goes on. */
+/* Why the run has to end here, in memory of the replay; NULL while the record goes on. */
 const char *replay_end_reason(const struct replay *replay);
 
 void replay_count(const struct replay *replay, int64_t *prompts, int64_t *decisions);

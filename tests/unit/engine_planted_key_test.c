@@ -314,7 +314,8 @@ static void kope__crashes_while_it_asks__leaves_no_core(void **state)
     const char *core = strstr(limits, "Max core file size");
     assert_non_null(core);
     assert_non_null(strstr(core, " 0 "));
-    assert_int_equal(kill(pid, SIGSEGV), 0);
+    /* Dumps core where any does, and sanitizers have no handler of their own for it. */
+    assert_int_equal(kill(pid, SIGABRT), 0);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(status & 0x80, 0); /* the bit that says that a core was dumped */
