@@ -228,28 +228,52 @@ static bool run_all(struct check *check, struct probe *probes, size_t count,
 
 bool check_prepare(struct gate *gate, struct err *err)
 {
+    const struct task *task = gate->task;
     size_t count = 0;
-    for (size_t i = 0; i < gate->task->case_count && count < MOST_AHEAD; i++) {
+    for (size_t i = 0; i < task->case_count && count < MOST_AHEAD; i++) {
         struct rig *rig = &gate->cases[i].checking;
-        if (gate->task->cases[i].held_out)
+        if (task->cases[i].held_out)
             continue;
         count++;
         if (!rig->session &&
-            !rig_prepare(gate, rig, i, gate->task->dtype, AHEAD_IMAGE_BYTES, NULL, err))
+            !rig_prepare(gate, rig, &task->cases[i], task->dtype, AHEAD_IMAGE_BYTES, NULL, err))
             return false;
     }
-    return true;
+    return gate->edges.count == 0 || gate->edge_checking.session ||
+           rig_prepare(gate, &gate->edge_checking, &gate->edges.problems[0], task->dtype,
+                       AHEAD_IMAGE_BYTES, gate->edges.rooms, err);
 }
 
-/* A child with the candidate in it: the one that waits for it, if there is one. */
-static bool start_child(const struct check *check, struct session_report *report, struct err *err)
+bool check_offer(struct judgement *j, struct err *err)
+{
+    struct gate *gate = j->gate;
+    if (j->image.length > AHEAD_IMAGE_BYTES)
+        return true;
+    for (size_t i = 0; i < gate->task->case_count; i++)
+        if (gate->cases[i].checking.session &&
+            !rig_offer_image(&gate->cases[i].checking, j->image, err))
+            return false;
+    return !gate->edge_checking.session || rig_offer_image(&gate->edge_checking, j->image, err);
+}
+
+void check_end(struct gate *gate)
+{
+    for (size_t i = 0; i < gate->task->case_count; i++)
+        rig_stop(&gate->cases[i].checking);
+    rig_stop(&gate->edge_checking);
+}
+
+/* A child with the candidate in it: the one that waits for it, if there is one. `rooms` NULL: each
+ * argument with a margin. */
+static bool start_child(const struct check *check, const size_t *rooms,
+                        struct session_report *report, struct err *err)
 {
     const struct judgement *j = check->j;
     if (check->rig->session && j->image.length <= AHEAD_IMAGE_BYTES)
         return rig_give_image(check->rig, j->image, report, err);
     rig_stop(check->rig);
-    return rig_start(j->gate, check->rig, check->case_index, j->image, j->gate->task->dtype, NULL,
-                     report, err);
+    return rig_start_at(j->gate, check->rig, check->problem, j->image, j->gate->task->dtype, rooms,
+                        report, err);
 }
 
 bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,
@@ -268,7 +292,7 @@ bool check_case(struct judgement *j, size_t case_index, struct probe *probes, si
     do {
         int64_t since = os_now_ns();
         check.is_lost = false;
-        if (!start_child(&check, &report, err))
+        if (!start_child(&check, NULL, &report, err))
             return false;
         spend(&j->out->timings.start_ns, &since);
         if (report.status != SESSION_OK)
@@ -301,22 +325,26 @@ bool check_edges(struct judgement *j, struct err *err)
 {
     struct gate *gate = j->gate;
     struct edges *edges = &gate->edges;
-    struct rig rig = {0};
-    struct check check = {
-        .j = j, .case_index = EDGE_CASE, .rig = &rig, .limit_ns = gate->opts.call_limit_ns};
+    struct check check = {.j = j,
+                          .case_index = EDGE_CASE,
+                          .rig = &gate->edge_checking,
+                          .limit_ns = gate->opts.call_limit_ns};
     struct session_report report;
     if (edges->count == 0)
         return true;
     do {
+        int64_t since = os_now_ns();
         check.is_lost = false;
         check.problem = &edges->problems[0];
-        if (!rig_start_at(gate, &rig, check.problem, j->image, gate->task->dtype, edges->rooms,
-                          &report, err))
+        if (!start_child(&check, edges->rooms, &report, err))
             return false;
+        spend(&j->out->timings.start_ns, &since);
         if (report.status != SESSION_OK)
             return decide_session(j, &report, "while it was loaded");
         const bool ok = run_edges(&check, edges, err);
-        rig_stop(&rig);
+        since = os_now_ns();
+        rig_stop(check.rig);
+        spend(&j->out->timings.start_ns, &since);
         if (!ok)
             return false;
     } while (check.is_lost);

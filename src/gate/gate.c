@@ -145,6 +145,7 @@ static bool open_edges(struct gate *gate, struct err *err)
     enum { FEWEST_FOR_NULL = 6 }; /* of very few and small results some null kernel is right */
     struct edges *edges = &gate->edges;
     probes_free(edges->probes, edges->count);
+    rig_stop(&gate->edge_checking); /* its rooms are those of the shapes before */
     edges_choose(gate, edges);
     return edges_draw(gate, edges, err) &&
            (edges->count < FEWEST_FOR_NULL || null_battery(gate, edges->probes, edges->count, err));
@@ -201,6 +202,7 @@ void gate_close(struct gate **gate)
             rig_stop(&g->cases[i].timing[k].rig);
         rig_stop(&g->cases[i].checking);
     }
+    rig_stop(&g->edge_checking);
     probes_free(g->edges.probes, g->edges.count);
     data_close(&g->data);
     records_free(g);
@@ -333,12 +335,14 @@ static bool check_all(struct judgement *j, struct err *err)
     struct case_plan plans[TASK_MAX_CASES];
     const size_t count = order_cases(j, order);
     const int64_t start = os_now_ns();
-    bool ok = true;
     plan_checks(j, order, count, plans);
+    bool ok = check_offer(j, err);
+    j->out->timings.start_ns += os_now_ns() - start;
     for (size_t i = 0; ok && i < count && !j->is_decided; i++)
         ok = check_one(j, order[i], &plans[order[i]], err);
     if (ok && !j->is_decided)
         ok = check_edges(j, err);
+    check_end(j->gate);
     j->out->timings.check_ns = os_now_ns() - start;
     return ok;
 }

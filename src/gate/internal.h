@@ -100,9 +100,11 @@ bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *pr
 void rig_move(struct rig *rig, const struct task_case *problem);
 void rig_stop(struct rig *rig);
 /* The same in two steps: a child that waits in its box for an image of at most `image_room` bytes;
- * and the image. */
-bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
-                 size_t image_room, const size_t *rooms, struct err *err);
+ * and the image. In between it may be offered the image, which it then loads meanwhile: from then
+ * on it is that candidate's. */
+bool rig_prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
+                 enum dtype real, size_t image_room, const size_t *rooms, struct err *err);
+bool rig_offer_image(struct rig *rig, struct image image, struct err *err);
 bool rig_give_image(struct rig *rig, struct image image, struct session_report *report,
                     struct err *err);
 
@@ -213,6 +215,7 @@ struct gate {
     struct hash_id baseline_code;
     struct case_state cases[TASK_MAX_CASES];
     struct edges edges;
+    struct rig edge_checking; /* the child that checks them; before it, one that waits */
     enum distribution deck[DISTRIBUTION_COUNT]; /* those of choice, shuffled, dealt to the cases */
     size_t deck_count, deck_next;
     int64_t judged;        /* candidates so far */
@@ -299,6 +302,12 @@ bool check_prepare(struct gate *gate, struct err *err);
 /* The planned probes of a case in one fresh session. */
 bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,
                 const struct case_plan *plan, struct err *err);
+
+/* Lets those children that wait load the candidate, all at the same time. */
+bool check_offer(struct judgement *j, struct err *err);
+
+/* Ends what is left of them: a child that has been offered a candidate is for no other. */
+void check_end(struct gate *gate);
 
 /* Every edge size, all in one fresh session. */
 bool check_edges(struct judgement *j, struct err *err);

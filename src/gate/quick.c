@@ -50,6 +50,14 @@ static void measure(const float *restrict got, const float *restrict base,
         out->rho[i] &= MAGNITUDE;
 }
 
+static float sum_lanes(const float sums[LANES])
+{
+    float sum = 0;
+    for (size_t lane = 0; lane < LANES; lane++)
+        sum += sums[lane];
+    return sum;
+}
+
 static float sum_of_squares(const float *error, float scale, size_t count)
 {
     float sums[LANES] = {0}, sum = 0;
@@ -58,9 +66,28 @@ static float sum_of_squares(const float *error, float scale, size_t count)
             sums[lane] += error[i + lane] * scale * (error[i + lane] * scale);
     for (size_t i = count / LANES * LANES; i < count; i++)
         sum += error[i] * scale * (error[i] * scale);
-    for (size_t lane = 0; lane < LANES; lane++)
-        sum += sums[lane];
-    return sum;
+    return sum + sum_lanes(sums);
+}
+
+/* The sum of squares and the largest normalised error of a whole chunk in one pass that keeps
+ * neither. What is not finite makes the sum no number: the largest says nothing then. */
+static float glance(const float *restrict got, const float *restrict base,
+                    const float *restrict delta, const float *restrict inverse, float scale,
+                    float *largest)
+{
+    float sums[LANES] = {0}, most[LANES] = {0};
+    for (size_t i = 0; i < CHUNK; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            const size_t k = i + lane;
+            const float error = got[k] - base[k] - delta[k]; /* as in measure */
+            const float rho = fabsf(error * inverse[k]);
+            sums[lane] += error * scale * (error * scale);
+            most[lane] = rho > most[lane] ? rho : most[lane];
+        }
+    *largest = most[0];
+    for (size_t lane = 1; lane < LANES; lane++)
+        *largest = most[lane] > *largest ? most[lane] : *largest;
+    return sum_lanes(sums);
 }
 
 static int32_t count_beyond(const int32_t *rho, int32_t bound, size_t count)
@@ -96,40 +123,77 @@ static bool clear_classes(const int32_t *got, const int32_t *base, size_t count,
     return true;
 }
 
+struct look {
+    const struct quick_array *array;
+    const float *got;
+    float scale;
+    int32_t bound[QUICK_BOUNDS];
+    int32_t largest;
+    double squares;
+    struct quick_result result;
+};
+
+/* Every step that a chunk can need; false at a wrong class. */
+static bool look_closely(struct look *look, size_t first, size_t length)
+{
+    const struct quick_array *array = look->array;
+    int32_t got_bits[CHUNK], base_bits[CHUNK];
+    struct chunk chunk;
+    memcpy(got_bits, look->got + first, length * sizeof *got_bits);
+    memcpy(base_bits, array->base + first, length * sizeof *base_bits);
+    measure(look->got + first, array->base + first, array->delta + first, array->inverse + first,
+            length, &chunk);
+    if (count_not_finite(got_bits, base_bits, length) != 0 &&
+        !clear_classes(got_bits, base_bits, length, &chunk, &look->result.counted))
+        return false;
+    look->squares += (double)sum_of_squares(chunk.error, look->scale, length);
+    look->largest = largest_of(chunk.rho, look->largest, length);
+    for (size_t b = 0; b < QUICK_BOUNDS; b++)
+        look->result.beyond[b] += (size_t)count_beyond(chunk.rho, look->bound[b], length);
+    return true;
+}
+
+/* True where all of the chunk is finite and within each bound, as nearly all of an honest output
+ * is: then there is nothing to count. */
+static bool glances(struct look *look, size_t first)
+{
+    const struct quick_array *array = look->array;
+    float largest;
+    const float squares = glance(look->got + first, array->base + first, array->delta + first,
+                                 array->inverse + first, look->scale, &largest);
+    if (!(squares <= FLT_MAX) || !(largest <= FLT_MAX))
+        return false;
+    for (size_t b = 0; b < QUICK_BOUNDS; b++)
+        if (bits_of(largest) > look->bound[b])
+            return false;
+    look->squares += (double)squares;
+    look->largest = bits_of(largest) > look->largest ? bits_of(largest) : look->largest;
+    return true;
+}
+
 bool quick_look(const struct quick_array *array, const float *got, double unit_rms,
                 const double bounds[QUICK_BOUNDS], struct quick_result *out)
 {
-    const float scale = (float)(1 / unit_rms);
-    struct quick_result result = {.counted = array->count};
-    int32_t bound[QUICK_BOUNDS], largest = 0;
-    double squares = 0;
-    if (!isfinite(scale) || !(scale > 0))
+    struct look look = {.array = array,
+                        .got = got,
+                        .scale = (float)(1 / unit_rms),
+                        .result = {.counted = array->count}};
+    if (!isfinite(look.scale) || !(look.scale > 0))
         return false;
     for (size_t b = 0; b < QUICK_BOUNDS; b++)
-        bound[b] = bits_of((float)bounds[b]);
+        look.bound[b] = bits_of((float)bounds[b]);
     for (size_t first = 0; first < array->count; first += CHUNK) {
         const size_t length = array->count - first < CHUNK ? array->count - first : CHUNK;
-        int32_t got_bits[CHUNK], base_bits[CHUNK];
-        struct chunk chunk;
-        memcpy(got_bits, got + first, length * sizeof *got);
-        memcpy(base_bits, array->base + first, length * sizeof *got);
-        measure(got + first, array->base + first, array->delta + first, array->inverse + first,
-                length, &chunk);
-        if (count_not_finite(got_bits, base_bits, length) != 0 &&
-            !clear_classes(got_bits, base_bits, length, &chunk, &result.counted))
+        if (!(length == CHUNK && glances(&look, first)) && !look_closely(&look, first, length))
             return false;
-        squares += (double)sum_of_squares(chunk.error, scale, length);
-        largest = largest_of(chunk.rho, largest, length);
-        for (size_t b = 0; b < QUICK_BOUNDS; b++)
-            result.beyond[b] += (size_t)count_beyond(chunk.rho, bound[b], length);
     }
-    if (result.counted == 0)
+    if (look.result.counted == 0)
         return false;
     /* An overflow is an infinity or a NaN, whose bits are larger than any number's. */
-    result.largest = (double)float_of(largest < EXPONENT ? largest : EXPONENT);
-    result.mean_square = squares * unit_rms * unit_rms / (double)result.counted;
-    *out = result;
-    return largest < EXPONENT && squares <= DBL_MAX;
+    look.result.largest = (double)float_of(look.largest < EXPONENT ? look.largest : EXPONENT);
+    look.result.mean_square = look.squares * unit_rms * unit_rms / (double)look.result.counted;
+    *out = look.result;
+    return look.largest < EXPONENT && look.squares <= DBL_MAX;
 }
 
 bool quick_prepare(const float *base, const double *want, const double *unit, size_t count,

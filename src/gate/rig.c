@@ -111,11 +111,15 @@ static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *
     return session_prepare(gate->target, &opts, &rig->session, err);
 }
 
-bool rig_prepare(struct gate *gate, struct rig *rig, size_t case_index, enum dtype real,
-                 size_t image_room, const size_t *rooms, struct err *err)
+bool rig_prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
+                 enum dtype real, size_t image_room, const size_t *rooms, struct err *err)
 {
-    return prepare(gate, rig, &gate->task->cases[case_index], real, image_room, false, rooms,
-                   rooms == NULL, err);
+    return prepare(gate, rig, problem, real, image_room, false, rooms, true, err);
+}
+
+bool rig_offer_image(struct rig *rig, struct image image, struct err *err)
+{
+    return session_give(rig->session, image.bytes, image.length, err);
 }
 
 bool rig_give_image(struct rig *rig, struct image image, struct session_report *report,
@@ -127,7 +131,8 @@ bool rig_give_image(struct rig *rig, struct image image, struct session_report *
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                enum dtype real, const size_t *rooms, struct session_report *report, struct err *err)
 {
-    return rig_prepare(gate, rig, case_index, real, image.length, rooms, err) &&
+    return prepare(gate, rig, &gate->task->cases[case_index], real, image.length, false, rooms,
+                   rooms == NULL, err) &&
            rig_give_image(rig, image, report, err);
 }
 

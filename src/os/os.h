@@ -82,4 +82,8 @@ bool os_flush_caches(const void *at, size_t bytes);
 /* Sealable shared memory without a name (memfd_create), close-on-exec. */
 bool os_memfd(const char *label, size_t bytes, int *out_fd, struct err *err);
 
+/* Maps the pages of memory that is about to be written, in one go in place of a fault for each. A
+ * kernel that cannot (before Linux 5.14) leaves it to the faults. */
+void os_populate(void *at, size_t bytes);
+
 #endif

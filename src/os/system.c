@@ -136,6 +136,11 @@ bool os_memfd(const char *label, size_t bytes, int *out_fd, struct err *err)
     return true;
 }
 
+void os_populate(void *at, size_t bytes)
+{
+    (void)madvise(at, bytes, MADV_POPULATE_WRITE);
+}
+
 void os_forbid_core(void)
 {
     const struct rlimit none = {0, 0};

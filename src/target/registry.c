@@ -162,6 +162,12 @@ bool session_load(struct session **session, const void *image, size_t bytes,
     return done;
 }
 
+bool session_give(struct session *session, const void *image, size_t bytes, struct err *err)
+{
+    const struct target_driver *driver = session->target->driver;
+    return session->pending || !driver->give || driver->give(session, image, bytes, err);
+}
+
 bool session_run(struct session *session, const struct session_call *calls, size_t count,
                  bool touch, int64_t limit_ns, struct session_report *report, struct err *err)
 {

@@ -209,6 +209,9 @@ bool session_prepare(struct target *target, const struct session_opts *opts, str
                      struct err *err);
 bool session_load(struct session **session, const void *image, size_t bytes,
                   struct session_report *report, struct err *err);
+/* Optional, before the second step: lets the child load the image while the caller does something
+ * else. The second step is then called with the same image, and waits for the child. */
+bool session_give(struct session *session, const void *image, size_t bytes, struct err *err);
 
 /* Rings the bell for `count` calls in turn and waits for the end, at most `limit_ns`. `touch` lets
  * the child read the buffers of the calls before the clock starts, so that caches and TLB are warm.

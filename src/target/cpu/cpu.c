@@ -194,6 +194,7 @@ const struct target_driver target_cpu = {
     .build = cpu_build,
     .prepare = cpu_session_prepare,
     .load = cpu_session_load,
+    .give = cpu_session_give,
     .start = cpu_session_start,
     .run = cpu_session_run,
     .set_ints = cpu_session_set_ints,

@@ -140,6 +140,7 @@ struct cpu_session {
     struct shared_buffer buffers[SESSION_MAX_BUFFERS];
     size_t buffer_count;
     void *image; /* until it is given; then NULL */
+    bool is_given;
     size_t image_room;
     uint64_t sequence;
     bool by_account;      /* the child sleeps until the bell, and its CPU time is what counts */
@@ -181,6 +182,7 @@ void evidence_of_death(struct cpu_session *session, int wait_status, struct sess
 
 /* session.c */
 bool cpu_session_prepare(struct session *session, const struct session_opts *opts, struct err *err);
+bool cpu_session_give(struct session *session, const void *image, size_t bytes, struct err *err);
 bool cpu_session_load(struct session *session, const void *image, size_t bytes,
                       struct session_report *report, struct err *err);
 bool cpu_session_start(struct session *session, const struct session_opts *opts,

@@ -559,11 +559,22 @@ bool cpu_session_prepare(struct session *session, const struct session_opts *opt
     return false;
 }
 
+bool cpu_session_give(struct session *session, const void *image, size_t bytes, struct err *err)
+{
+    struct cpu_session *s = (struct cpu_session *)session;
+    s->is_given = launch_give_image(s, image, bytes, err);
+    /* Meanwhile the child loads. */
+    for (size_t i = 0; s->is_given && i < s->buffer_count; i++)
+        os_populate(s->buffers[i].host, s->buffers[i].bytes);
+    return s->is_given;
+}
+
 bool cpu_session_load(struct session *session, const void *image, size_t bytes,
                       struct session_report *report, struct err *err)
 {
     struct cpu_session *s = (struct cpu_session *)session;
-    bool done = launch_give_image(s, image, bytes, err) && wait_for_box(s, report, err);
+    bool done = (s->is_given || cpu_session_give(session, image, bytes, err)) &&
+                wait_for_box(s, report, err);
     if (done && report->status == SESSION_OK) {
         cpu_note_missing_layers(s->base.target, s->control->missing_layers);
         for (size_t i = 0; i < s->buffer_count; i++)
