@@ -22,6 +22,27 @@ static struct rng new_secret(void)
     return rng_secret(key);
 }
 
+/* A new secret for what follows in this judgement. It may stand in its record, because another one
+ * takes its place before the next candidate. */
+static void reseed(struct judgement *j)
+{
+    unsigned char key[RNG_KEY_BYTES];
+    char text[2 * RNG_KEY_BYTES + 1];
+    os_random(key, sizeof key);
+    for (size_t i = 0; i < sizeof key; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", key[i]);
+    data_reseed(j->gate->data, rng_secret(key));
+    j->out->seed = arena_strdup(j->arena, text);
+}
+
+/* What the verdict was found with. */
+static void put_on_record(struct judgement *j)
+{
+    data_reseed(j->gate->data, new_secret()); /* what comes next has nothing to do with the seed */
+    if (!j->out->from_record)
+        j->out->load = os_load_average();
+}
+
 /* --- opening --------------------------------------------------------------------------------- */
 
 static bool has_oracle(const struct task *task)
@@ -55,6 +76,26 @@ static bool build_reference(struct gate *gate, const char *real_name, struct ima
     }
     *out = (struct image){result.image, result.image_bytes};
     *code_id = result.code_id;
+    return true;
+}
+
+/* The task's entry point, which does nothing. */
+static bool build_empty(struct gate *gate, struct err *err)
+{
+    const struct candidate empty = {
+        .source = arena_printf(&gate->arena, "#include <stdint.h>\n%s\n{}\n",
+                               task_signature(gate->task, "real", &gate->arena))};
+    const struct build_request request = {.task = gate->task,
+                                          .candidate = &empty,
+                                          .real_name = dtype_c_name(gate->task->dtype),
+                                          .is_trusted = true};
+    struct build_result result = {0};
+    if (!target_build(gate->target, &request, &gate->arena, &result, err))
+        return false;
+    if (result.status != BUILD_OK)
+        return err_set(err, ERR_IO, "an empty kernel for task '%s' does not build: %s",
+                       gate->task->name, result.evidence ? result.evidence : "no detail");
+    gate->empty = (struct image){result.image, result.image_bytes};
     return true;
 }
 
@@ -179,6 +220,8 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
     if (has_oracle(task) && task->dtype == DTYPE_F64 &&
         !build_reference(gate, "float", &gate->shadow, &ignored, err))
         return false;
+    if (!build_empty(gate, err))
+        return false;
     gate->data = data_open(task, new_secret());
     gate->id = make_id(gate);
     for (size_t i = 0; i < task->case_count; i++)
@@ -241,6 +284,19 @@ bool gate_build_ahead(struct gate *gate, const struct candidate *const *candidat
     return target_build_all(gate->target, requests, count, &scratch, results, err);
 }
 
+static void note_build(struct judgement *j, const struct candidate *candidate)
+{
+    struct candidate full = *candidate;
+    const char *compiler = "";
+    const char *const *flags = NULL;
+    size_t flag_count = 0;
+    target_default_build(j->gate->target, &compiler, &flags, &flag_count);
+    for (size_t i = 0; candidate->flag_count == 0 && i < flag_count && i < CANDIDATE_MAX_FLAGS; i++)
+        full.flags[full.flag_count++] = flags[i];
+    j->out->compiler = arena_strdup(j->arena, full.compiler ? full.compiler : compiler);
+    j->out->flags = candidate_flags_text(&full, j->arena);
+}
+
 static bool build(struct judgement *j, const struct candidate *candidate, struct err *err)
 {
     static const enum verdict_kind kinds[] = {
@@ -253,6 +309,7 @@ static bool build(struct judgement *j, const struct candidate *candidate, struct
     request.is_clean = j->is_confirmation;
     struct build_result result = {0};
     const int64_t start = os_now_ns();
+    note_build(j, candidate);
     if (!target_build(j->gate->target, &request, j->arena, &result, err))
         return false;
     struct gate_timings *timings = &j->out->timings;
@@ -461,13 +518,15 @@ static bool run_stages(struct judgement *j, const struct candidate *candidate, s
         return false;
     if (j->is_decided)
         return true;
-    data_reseed(j->gate->data, new_secret()); /* a secret that the build cannot have known */
+    reseed(j); /* a secret that the build cannot have known */
     const struct verdict *known =
         j->is_confirmation ? NULL : record_find(j->gate, &j->out->code_id);
     if (known) {
-        const struct gate_timings timings = j->out->timings;
+        const struct verdict built = *j->out;
         *j->out = verdict_copy(known, j->arena);
-        j->out->timings = timings;
+        j->out->timings = built.timings;
+        j->out->compiler = built.compiler;
+        j->out->flags = built.flags;
         j->out->from_record = true;
         j->is_decided = true;
         return true;
@@ -504,6 +563,7 @@ static bool judge(struct gate *gate, const struct candidate *candidate,
     verdict.timings.draw_ns = os_now_ns() - start;
     if (!drawn || !run_stages(&j, candidate, err))
         return err_within(err, "judging a candidate of '%s'", gate->task->name);
+    put_on_record(&j);
     gate->judged++;
     gate->redraw_credit += REDRAW_CREDIT_NS;
     verdict.timings.total_ns = os_now_ns() - start;
@@ -566,21 +626,23 @@ bool judgement_prepare(struct judgement *j, const struct candidate *candidate, s
         return false;
     if (j->is_decided)
         return true;
-    data_reseed(j->gate->data, new_secret()); /* a secret that the build cannot have known */
+    reseed(j); /* a secret that the build cannot have known */
     if (!check_all(j, err))
         return false;
     if (!j->is_decided)
         j->out->kind = VERDICT_TIMED;
+    put_on_record(j);
     return true;
 }
 
 bool judgement_measure(struct judgement *j, struct err *err)
 {
     bool raced = false;
-    data_reseed(j->gate->data, new_secret());
+    reseed(j);
     if (!time_all(j, &raced, err))
         return false;
     if (!j->is_decided)
         conclude(j, raced);
+    put_on_record(j);
     return true;
 }

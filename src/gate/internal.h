@@ -11,6 +11,7 @@
  * plan.c      which probes a judgement runs
  * check.c     is a candidate right
  * timing.c    how fast is one case
+ * empty.c     what a call costs that does nothing
  * sample.c    one timed pair, and its outputs verified
  * roofline.c  impossible times
  * record.c    verdicts by machine code
@@ -33,8 +34,9 @@ enum {
     MAX_PROBES = DISTRIBUTION_COUNT,
     MOST_EDGES = 20,
     EDGE_CASE = TASK_MAX_CASES, /* in place of the index of a case */
-    MOST_LATE_WRITES = 256,
+    MOST_LATE_WRITES = 1024,
     MOST_BELL_READS = 64,
+    MOST_BELL_SPANS = 64,
     MOST_DOUBTS = 3,
     WARM_BASELINES = 3,
 };
@@ -63,6 +65,12 @@ struct bell_read {
     size_t bytes;
 };
 
+/* Bytes of outputs that are hashed then, and again when all is still. */
+struct bell_span {
+    const void *at;
+    size_t bytes;
+};
+
 /* Does not move while its session lives. */
 struct rig {
     const struct task *task;
@@ -77,6 +85,9 @@ struct rig {
     size_t late_count;
     struct bell_read reads[MOST_BELL_READS]; /* likewise */
     size_t read_count;
+    struct bell_span spans[MOST_BELL_SPANS]; /* hashed with the reads */
+    size_t span_count;
+    uint64_t span_key, span_hash;
     bool is_cold; /* late writes are driven out of the caches too */
 };
 
@@ -99,6 +110,8 @@ bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *pr
 /* Another shape in the same session, whose rooms must hold it. */
 void rig_move(struct rig *rig, const struct task_case *problem);
 void rig_stop(struct rig *rig);
+/* What the spans hold now, under their key: who does not know it cannot change them unseen. */
+uint64_t rig_hash_spans(const struct rig *rig);
 /* The same in two steps: a child that waits in its box for an image of at most `image_room` bytes;
  * and the image. In between it may be offered the image, which it then loads meanwhile: from then
  * on it is that candidate's. */
@@ -156,6 +169,12 @@ struct warm_rig {
     bool by_account; /* how it tells its time */
 };
 
+/* What a call of an empty kernel takes, and for how many cases this still holds. */
+struct empty_call {
+    double ns;
+    int64_t uses_left;
+};
+
 /* A case as the gate keeps it. */
 struct case_state {
     struct probe probes[MAX_PROBES];
@@ -211,7 +230,9 @@ struct gate {
     struct hash_id id;
     struct data *data;
     struct image baseline, oracle;
-    struct image shadow; /* of a float64 task: the reference in float32 */
+    struct image shadow;              /* of a float64 task: the reference in float32 */
+    struct image empty;               /* the task's entry point with an empty body */
+    struct empty_call empty_calls[2]; /* by the clock; by account */
     struct hash_id baseline_code;
     struct case_state cases[TASK_MAX_CASES];
     struct edges edges;
@@ -326,6 +347,14 @@ struct race {
 bool time_case(struct judgement *j, size_t case_index, struct race race, struct case_result *out,
                struct err *err);
 
+/* --- empty.c -------------------------------------------------------------------------------- */
+
+/* What one call of an empty kernel of this task takes in a timed sample, in ns: to be subtracted.
+ * Measured now or a few cases ago; 0 where the host is too busy, which makes both sides slower
+ * alike. */
+bool empty_call_ns(struct judgement *j, size_t case_index, bool by_account, double *out,
+                   struct err *err);
+
 /* --- sample.c ------------------------------------------------------------------------------- */
 
 /* The calls of a sample: each on its own set of arguments, one after the other in the rooms. */
@@ -344,6 +373,8 @@ void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_
 struct sample {
     int64_t baseline_ns, candidate_ns; /* of all calls of the sample */
     bool baseline_noisy, candidate_noisy;
+    int processor;   /* -1: not pinned */
+    bool is_check;   /* too much was changed at the last moment for its times to count */
     char noise[128]; /* why, in words */
     bool is_lost;    /* one of the children is dead, and the host may be the cause */
 };

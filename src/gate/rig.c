@@ -48,6 +48,23 @@ static void write_late(void *ctx)
     rig->late_count = 0;
 }
 
+uint64_t rig_hash_spans(const struct rig *rig)
+{
+    static const uint64_t step = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t key = rig->span_key, sum = 0;
+    for (size_t i = 0; i < rig->span_count; i++) {
+        const struct bell_span *span = &rig->spans[i];
+        for (size_t at = 0; at < span->bytes; at += 16) {
+            uint64_t words[2] = {0};
+            const size_t rest = span->bytes - at;
+            memcpy(words, (const char *)span->at + at, rest < sizeof words ? rest : sizeof words);
+            key += step;
+            sum += (words[0] + key) * (words[1] + (key >> 32 | key << 32));
+        }
+    }
+    return sum;
+}
+
 /* The child says that it is done: what it has not written now, it writes after the clock. */
 static void read_at_bell(void *ctx)
 {
@@ -56,6 +73,8 @@ static void read_at_bell(void *ctx)
         rig->reads[i].bits = 0;
         memcpy(&rig->reads[i].bits, rig->reads[i].at, rig->reads[i].bytes);
     }
+    if (rig->read_count > 0)
+        rig->span_hash = rig_hash_spans(rig);
     rig->read_count = 0;
 }
 

@@ -18,7 +18,10 @@ enum {
     VERIFY_ENDS = 64,              /* and both ends of each array; */
     VERIFY_WHOLE_ONE_IN = 4,       /* but whole in one pair of so many, by lot */
     PROBE_ONE_IN = 4,              /* pairs with a set whose result is known */
-    LATE_PER_SET = 8,              /* elements changed once the child is armed */
+    LATE_PER_SET = 8,              /* elements changed once the child is armed, */
+    LATE_WRITES = 256,             /* of all sets at most so many; */
+    STORM_ONE_IN = 8,              /* but in one pair of so many, whose times do not count, */
+    STORM_PER_SET = 64,            /* more, of some sets */
     REFERENCE_ONE_IN = 4,          /* pairs of two candidates that the baseline checks, by lot */
     FREEZE_ONE_IN = 8,             /* pairs in which it is stopped too: it sleeps after each call */
 };
@@ -169,7 +172,8 @@ struct pair {
     struct place early[MOST_BELL_READS]; /* elements read at the bell and again when all is still */
     const struct probe *probe; /* NULL, or the inputs of one set, whose right result is known */
     size_t probe_set;
-    bool freezes; /* stop the candidate while its outputs are read */
+    bool freezes;  /* stop the candidate while its outputs are read */
+    bool is_storm; /* many late changes */
 };
 
 static void *argument(const struct rig *rig, const struct ring *ring, size_t set, size_t arg)
@@ -215,36 +219,61 @@ static void load_pair(struct pair *pair)
     }
 }
 
-/* Changes some inputs at the last moment, in both alike, so that results computed between two
- * samples, when no clock runs, are wrong. */
+/* Inputs in which an element may change: those of some size. */
+static size_t changeable_args(const struct pair *pair, size_t args[TASK_MAX_ARGS])
+{
+    size_t count = 0;
+    for (size_t arg = 0; arg < pair->task->arg_count; arg++)
+        if (pair->task->args[arg].role != ARG_OUT &&
+            pair->candidate->elements[arg] >= LATE_PER_SET * LATE_PER_SET)
+            args[count++] = arg;
+    return count;
+}
+
+static void hold_back(struct rig *rig, struct late_write write, void *at)
+{
+    write.at = at;
+    rig->late[rig->late_count++] = write;
+}
+
+static void hold_back_one(struct pair *pair, size_t set, size_t arg, bool high)
+{
+    struct data *data = pair->j->gate->data;
+    const size_t bytes = dtype_bytes(pair->candidate->dtypes[arg]);
+    const size_t offset = data_below(data, pair->candidate->elements[arg]) * bytes;
+    struct late_write write = {.bytes = bytes};
+    char *baseline = (char *)argument(pair->baseline, pair->ring, set, arg) + offset;
+    memcpy(&write.bits, baseline, bytes);
+    data_change_one(data, arg, &write.bits, high);
+    hold_back(pair->baseline, write, baseline);
+    hold_back(pair->candidate, write,
+              (char *)argument(pair->candidate, pair->ring, set, arg) + offset);
+    if (pair->reference)
+        hold_back(pair->reference, write,
+                  (char *)argument(pair->reference, pair->ring, set, arg) + offset);
+}
+
+/*
+ * Changes some inputs at the last moment, in both alike, so that results computed between two
+ * samples, when no clock runs, are wrong. A few, because each takes a line out of the child's
+ * cache; but whoever only mends what a few change meets, by lot, many in some sets.
+ */
 static void hold_back_changes(struct pair *pair)
 {
     struct data *data = pair->j->gate->data;
     const bool high = data_below(data, 2) == 0;
+    const size_t sets = pair->ring->sets, first = data_below(data, sets);
+    const size_t per_set = pair->is_storm ? STORM_PER_SET : LATE_PER_SET;
+    const size_t most = pair->is_storm ? MOST_LATE_WRITES : LATE_WRITES;
+    size_t args[TASK_MAX_ARGS];
+    const size_t count = changeable_args(pair, args);
     pair->baseline->late_count = pair->candidate->late_count = 0;
     if (pair->reference)
         pair->reference->late_count = 0;
-    for (size_t i = 0; i < MOST_LATE_WRITES && i < LATE_PER_SET * pair->ring->sets; i++) {
-        const size_t set = i % pair->ring->sets;
-        const size_t arg = data_below(data, pair->task->arg_count);
-        const size_t count = pair->candidate->elements[arg];
-        if (pair->task->args[arg].role == ARG_OUT || count < LATE_PER_SET * LATE_PER_SET ||
-            (pair->probe && set == pair->probe_set))
-            continue;
-        const size_t bytes = dtype_bytes(pair->candidate->dtypes[arg]);
-        const size_t offset = data_below(data, count) * bytes;
-        struct late_write write = {.bytes = bytes};
-        char *baseline = (char *)argument(pair->baseline, pair->ring, set, arg) + offset;
-        memcpy(&write.bits, baseline, bytes);
-        data_change_one(data, arg, &write.bits, high);
-        write.at = baseline;
-        pair->baseline->late[pair->baseline->late_count++] = write;
-        write.at = (char *)argument(pair->candidate, pair->ring, set, arg) + offset;
-        pair->candidate->late[pair->candidate->late_count++] = write;
-        if (!pair->reference)
-            continue;
-        write.at = (char *)argument(pair->reference, pair->ring, set, arg) + offset;
-        pair->reference->late[pair->reference->late_count++] = write;
+    for (size_t i = 0; count > 0 && i < most && i < per_set * sets; i++) {
+        const size_t set = pair->is_storm ? (first + i / per_set) % sets : i % sets;
+        if (!pair->probe || set != pair->probe_set)
+            hold_back_one(pair, set, args[data_below(data, count)], high);
     }
 }
 
@@ -266,6 +295,39 @@ static const char *at(const struct pair *pair, const struct rig *rig, const stru
            place->index * dtype_bytes(rig->dtypes[place->arg]);
 }
 
+static size_t output_bytes(const struct pair *pair)
+{
+    size_t bytes = 0;
+    for (size_t arg = 0; arg < pair->task->arg_count; arg++)
+        if (pair->task->args[arg].role != ARG_IN)
+            bytes += rig_arg_bytes(pair->candidate, arg) * pair->ring->sets;
+    return bytes;
+}
+
+/* All outputs where they are few, else pieces of them by lot. */
+static void choose_spans(struct pair *pair)
+{
+    struct rig *rig = pair->candidate;
+    size_t outputs = 0;
+    rig->span_count = 0;
+    rig->span_key = data_below(pair->j->gate->data, UINT64_MAX);
+    for (size_t arg = 0; arg < pair->task->arg_count; arg++)
+        outputs += pair->task->args[arg].role != ARG_IN;
+    const bool whole =
+        output_bytes(pair) <= VERIFY_ALL_BYTES && outputs * pair->ring->sets <= MOST_BELL_SPANS;
+    for (size_t arg = 0; whole && arg < pair->task->arg_count; arg++)
+        for (size_t set = 0; pair->task->args[arg].role != ARG_IN && set < pair->ring->sets; set++)
+            rig->spans[rig->span_count++] =
+                (struct bell_span){argument(rig, pair->ring, set, arg), rig_arg_bytes(rig, arg)};
+    while (!whole && rig->span_count < MOST_BELL_SPANS) {
+        const struct place place = random_place(pair);
+        const size_t element = dtype_bytes(rig->dtypes[place.arg]);
+        const size_t rest = (rig->elements[place.arg] - place.index) * element;
+        rig->spans[rig->span_count++] =
+            (struct bell_span){at(pair, rig, &place), rest < PAGE_BYTES ? rest : PAGE_BYTES};
+    }
+}
+
 /* Chooses what the next run of the candidate reads at its end. */
 static void choose_early_reads(struct pair *pair)
 {
@@ -277,6 +339,7 @@ static void choose_early_reads(struct pair *pair)
                                .bytes = dtype_bytes(pair->candidate->dtypes[place.arg])};
     }
     pair->candidate->read_count = MOST_BELL_READS;
+    choose_spans(pair);
 }
 
 /* What differs from what was read when the call had ended was written after it. */
@@ -294,7 +357,13 @@ static bool verify_still(struct pair *pair)
             pair->candidate->problem->name,
             element_name(pair->task, pair->candidate->problem, place->arg, place->index, j->arena));
     }
-    return true;
+    const uint64_t hash = rig_hash_spans(pair->candidate);
+    return hash == pair->candidate->span_hash ||
+           decide(j, VERDICT_REJECTED, "M8-quiesce",
+                  "case %s: outputs were written after the child had said that it was done: their "
+                  "hash was %016llx then, and is %016llx",
+                  pair->candidate->problem->name, (unsigned long long)pair->candidate->span_hash,
+                  (unsigned long long)hash);
 }
 
 /* Far out, or not written at all, is no matter of rounding: the call did not do its work. */
@@ -349,15 +418,6 @@ static bool verify_range(struct pair *pair, size_t arg, size_t set, size_t first
         (void)verify_place(pair, &place);
     }
     return true;
-}
-
-static size_t output_bytes(const struct pair *pair)
-{
-    size_t bytes = 0;
-    for (size_t arg = 0; arg < pair->task->arg_count; arg++)
-        if (pair->task->args[arg].role != ARG_IN)
-            bytes += rig_arg_bytes(pair->candidate, arg) * pair->ring->sets;
-    return bytes;
 }
 
 static void verify_outputs(struct pair *pair, const struct rig *got, const struct rig *want)
@@ -479,6 +539,7 @@ static bool run_candidate(struct pair *pair, struct sample *out, struct err *err
             j, &report,
             arena_printf(j->arena, "case %s, while it was timed", pair->candidate->problem->name));
     out->candidate_ns = report.elapsed_ns;
+    out->processor = report.processor;
     j->out->timings.timed_call_ns += report.elapsed_ns;
     out->candidate_noisy = note_noise(&report, out);
     return !pair->freezes || session_freeze(pair->candidate->session, err);
@@ -529,9 +590,10 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                         .ring = ring,
                         .freezes = data_below(j->gate->data, FREEZE_ONE_IN) == 0};
     struct rig *reference = &j->reference;
+    pair.is_storm = !ring->is_cold && data_below(j->gate->data, STORM_ONE_IN) == 0;
     if (reference->session && data_below(j->gate->data, REFERENCE_ONE_IN) == 0)
         pair.reference = reference;
-    *out = (struct sample){0};
+    *out = (struct sample){.is_check = pair.is_storm};
     choose_probe(&pair);
     load_pair(&pair);
     hold_back_changes(&pair);

@@ -45,6 +45,8 @@ struct series {
     size_t case_index;
     struct race race;
     bool by_account, is_cold;
+    int processor;
+    double empty_ns;                         /* of one call, subtracted */
     int64_t budget_ns, deadline_ns, last_ns; /* when to be content; when to stop trying */
     double ratio[MOST_PAIRS];                /* log(baseline / candidate) */
     double baseline_ns[MOST_PAIRS], candidate_ns[MOST_PAIRS]; /* of one call */
@@ -148,19 +150,33 @@ static bool is_clean(const struct sample *sample)
            sample->baseline_ns > 0 && sample->candidate_ns > 0;
 }
 
+/* Times of one call. False where one takes no longer than an empty one: nothing was measured. */
+static bool subtract_empty(const struct series *s, const struct sample *sample, size_t sets,
+                           double *baseline_ns, double *candidate_ns)
+{
+    *baseline_ns = (double)sample->baseline_ns / (double)sets - s->empty_ns;
+    *candidate_ns = (double)sample->candidate_ns / (double)sets - s->empty_ns;
+    return *baseline_ns > 0 && *candidate_ns > 0;
+}
+
 static void record_sample(struct series *s, const struct sample *sample, size_t sets, int process)
 {
+    static const char none[] = "no time was measured beyond that of an empty call";
+    double baseline_ns = 0, candidate_ns = 0;
     s->attempts++;
+    s->processor = sample->processor;
     s->baseline_noisy += sample->baseline_noisy;
     s->candidate_noisy += sample->candidate_noisy;
-    if (!is_clean(sample)) {
+    if (!is_clean(sample) || !subtract_empty(s, sample, sets, &baseline_ns, &candidate_ns)) {
         s->dropped++;
         memcpy(s->noise, sample->noise, sizeof s->noise);
+        if (!*s->noise)
+            memcpy(s->noise, none, sizeof none);
         return;
     }
-    s->ratio[s->count] = log((double)sample->baseline_ns / (double)sample->candidate_ns);
-    s->baseline_ns[s->count] = (double)sample->baseline_ns / (double)sets;
-    s->candidate_ns[s->count] = (double)sample->candidate_ns / (double)sets;
+    s->ratio[s->count] = log(baseline_ns / candidate_ns);
+    s->baseline_ns[s->count] = baseline_ns;
+    s->candidate_ns[s->count] = candidate_ns;
     s->process[s->count++] = process;
 }
 
@@ -210,7 +226,7 @@ static bool warm_up(struct series *s, struct round *round, struct err *err)
             return false;
         if (round->is_lost || s->j->is_decided)
             return true;
-        if (!is_clean(&sample))
+        if (sample.is_check || !is_clean(&sample))
             continue;
         speeds[i++ % group] = log((double)sample.baseline_ns) + log((double)sample.candidate_ns);
         if (i % group != 0)
@@ -246,7 +262,7 @@ static bool run_process(struct series *s, struct round *round, struct err *err)
             break;
         if (!one_pair(s, round, &sample, err))
             return false;
-        if (!s->j->is_decided)
+        if (!s->j->is_decided && !sample.is_check)
             record_sample(s, &sample, round->ring.sets, round->process);
     }
     s->processes += s->count > before;
@@ -428,7 +444,7 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, bo
                              .deadline_ns = now + budget,
                              .last_ns = now + 3 * budget};
         gate->account_cases -= gate->account_cases > 0;
-        if (!run_series(s, err))
+        if (!empty_call_ns(j, case_index, s->by_account, &s->empty_ns, err) || !run_series(s, err))
             return false;
         if (j->is_decided || (!is_noisy(s) && (s->by_account || !is_disturbed(s))))
             return true;
@@ -491,6 +507,8 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
         .processes = s.processes,
         .dropped = s.dropped,
         .by_account = s.by_account,
+        .empty_ns = s.empty_ns,
+        .processor = s.processor,
         .baseline_ns = median_ns(s.baseline_ns, s.count),
         .candidate_ns = median_ns(s.candidate_ns, s.count),
         .error = j->error[case_index],

@@ -34,6 +34,10 @@ static const struct field verdict_fields[] = {
     {"is_win", FIELD_BOOL, false, offsetof(struct verdict, is_win)},
     {"from_record", FIELD_BOOL, false, offsetof(struct verdict, from_record)},
     {"missing_layers", FIELD_TEXT, false, offsetof(struct verdict, missing_layers)},
+    {"compiler", FIELD_NAME, false, offsetof(struct verdict, compiler)},
+    {"flags", FIELD_TEXT, false, offsetof(struct verdict, flags)},
+    {"gate_seed", FIELD_TEXT, false, offsetof(struct verdict, seed)},
+    {"load", FIELD_REAL, false, offsetof(struct verdict, load)},
 };
 
 static const struct field timing_fields[] = {
@@ -71,6 +75,8 @@ static const struct field case_fields[] = {
     {"processes", FIELD_INT, false, offsetof(struct case_result, processes)},
     {"dropped", FIELD_INT, false, offsetof(struct case_result, dropped)},
     {"by_account", FIELD_BOOL, false, offsetof(struct case_result, by_account)},
+    {"empty_ns", FIELD_REAL, false, offsetof(struct case_result, empty_ns)},
+    {"processor", FIELD_INT, false, offsetof(struct case_result, processor)},
 };
 
 /* In an object of its own, which only measured ones have. */

@@ -113,6 +113,9 @@ struct verdict verdict_copy(const struct verdict *verdict, struct arena *arena)
     copy.evidence = copy_text(verdict->evidence, arena);
     copy.diagnostics = copy_text(verdict->diagnostics, arena);
     copy.missing_layers = copy_text(verdict->missing_layers, arena);
+    copy.compiler = copy_text(verdict->compiler, arena);
+    copy.flags = copy_text(verdict->flags, arena);
+    copy.seed = copy_text(verdict->seed, arena);
     copy.cases = NULL;
     if (verdict->case_count != 0)
         copy.cases =

@@ -58,6 +58,8 @@ struct case_result {
     int64_t processes; /* fresh ones that the pairs are from */
     int64_t dropped;   /* pairs that the host disturbed */
     bool by_account;   /* times are CPU time by the kernel's account: the clock was disturbed */
+    double empty_ns;   /* of a call that does nothing: subtracted from all times here */
+    int64_t processor; /* that both were pinned to; -1: not pinned */
     struct cold_result cold; /* of confirmations and comparisons; all else here is warm */
     const struct timed_sample *samples; /* every pair; NULL in a verdict that was read back */
     size_t sample_count;
@@ -103,8 +105,11 @@ struct verdict {
     struct hash_id code_id; /* of the normalised machine code; "" where nothing was built */
     struct hash_id
         gate_id; /* of gate version, tolerances, task and target: what the verdict depends on */
-    bool from_record;           /* taken from an earlier measurement of the same code */
-    const char *missing_layers; /* sandbox layers that this host lacks; "" where complete */
+    bool from_record;             /* taken from an earlier measurement of the same code */
+    const char *missing_layers;   /* sandbox layers that this host lacks; "" where complete */
+    const char *compiler, *flags; /* that it was built with, defaults resolved */
+    const char *seed; /* 64 hexadecimal digits: of every draw after the build; "" where none */
+    double load;      /* of the machine, averaged over the minute before the verdict; -1: unknown */
     struct gate_timings timings;
 };
 

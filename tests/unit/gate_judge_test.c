@@ -4,7 +4,7 @@
  * asserted closely: the host may be busy, and then 'too-noisy' is a right verdict.
  */
 #include "base/str.h"
-#include "gate/gate.h"
+#include "gate/internal.h"
 #include "target/target.h"
 #include "task/task.h"
 #include "task/verdict.h"
@@ -271,6 +271,43 @@ static void gate_confirm__the_reference__judges_held_out_shapes(void **state)
     assert_int_equal(verdict.kind, VERDICT_TIMED);
     assert_int_equal(verdict.case_count, 3);
     assert_true(verdict.has_held_out);
+    for (size_t i = 0; i < verdict.case_count; i++) {
+        const struct cold_result *cold = &verdict.cases[i].cold;
+        if (cold->pairs == 0)
+            continue; /* too busy */
+        assert_true(cold->log_low <= cold->log_ratio && cold->log_ratio <= cold->log_high);
+        assert_true(cold->baseline_ns > 0 && cold->candidate_ns > 0);
+    }
+}
+
+/* The clock was no good: the child sleeps until the bell, and its own CPU time counts. */
+static void gate_judge__by_account__slower_kernel_is_slower_all_the_same(void **state)
+{
+    (void)state;
+    fixture.gate->account_cases = 4;
+    const struct verdict verdict = judge("    for (int64_t i = 0; i < n; i++) {\n"
+                                         "        volatile real wait = x[i];\n"
+                                         "        for (int k = 0; k < 60; k++)\n"
+                                         "            wait = wait + 0;\n"
+                                         "        y[i] = 3 * wait + 1;\n    }");
+    if (verdict.kind == VERDICT_TOO_NOISY)
+        return;
+    assert_int_equal(verdict.kind, VERDICT_TIMED);
+    for (size_t i = 0; i < verdict.case_count; i++) {
+        const struct case_result *c = &verdict.cases[i];
+        assert_true(c->by_account);
+        assert_true(c->log_high < 0 && c->baseline_ns > 0);
+    }
+}
+
+/* A child that sleeps is not excused from writing what it should. */
+static void gate_judge__by_account__honest_until_it_is_timed__is_rejected(void **state)
+{
+    (void)state;
+    fixture.gate->account_cases = 4;
+    expect("    static int calls;\n    if (++calls > 60)\n        return;\n"
+           "    for (int64_t i = 0; i < n; i++)\n        y[i] = 3 * x[i] + 1;",
+           VERDICT_REJECTED, "M7-timed-output");
 }
 
 /* --- tasks that are refused ------------------------------------------------------------------ */
@@ -349,6 +386,8 @@ int main(void)
         cmocka_unit_test(gate_judge__same_machine_code__is_taken_from_the_record),
         cmocka_unit_test(gate_judge__the_reference_itself__is_no_win),
         cmocka_unit_test(gate_judge__slower_kernel__is_timed_as_slower),
+        cmocka_unit_test(gate_judge__by_account__slower_kernel_is_slower_all_the_same),
+        cmocka_unit_test(gate_judge__by_account__honest_until_it_is_timed__is_rejected),
         cmocka_unit_test(gate_confirm__the_reference__judges_held_out_shapes),
         cmocka_unit_test(gate_open__an_empty_kernel_would_do__is_refused),
         cmocka_unit_test(gate_open__reference_copies__is_refused),

@@ -279,6 +279,8 @@ static struct verdict full_verdict(struct case_result *cases)
                                     .processes = 6,
                                     .dropped = 3,
                                     .by_account = true,
+                                    .empty_ns = 13.5,
+                                    .processor = 3,
                                     .cold = {7, 0.4, 0.3, 0.5, 1900, 1300}};
     cases[1] = (struct case_result){.name = "n=3",
                                     .weight = 2.0,
@@ -310,6 +312,10 @@ static struct verdict full_verdict(struct case_result *cases)
         .gate_id = hash_content("gate", 4),
         .from_record = true,
         .missing_layers = "landlock",
+        .compiler = "gcc-12",
+        .flags = "-O2 -mavx2",
+        .seed = "00ff",
+        .load = 1.5,
         .timings = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
     };
 }
@@ -357,6 +363,11 @@ static void outcome__round_trip(void **state)
     assert_int_equal(v->cases[0].baseline_ns, 900);
     assert_int_equal(v->cases[0].candidate_ns, 800);
     assert_true(v->cases[1].held_out && isinf(v->cases[1].error));
+    assert_true(v->cases[0].empty_ns == 13.5 && v->cases[0].processor == 3);
+    assert_string_equal(v->compiler, "gcc-12");
+    assert_string_equal(v->flags, "-O2 -mavx2");
+    assert_string_equal(v->seed, "00ff");
+    assert_true(v->load == 1.5);
     const struct cold_result *cold = &v->cases[0].cold;
     assert_int_equal(cold->pairs, 7);
     assert_true(cold->log_ratio == 0.4 && cold->log_low == 0.3 && cold->log_high == 0.5);

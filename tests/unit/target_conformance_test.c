@@ -264,7 +264,7 @@ static void fake__markers__decide(void **state)
     assert_int_equal(build(f, task, "// fake: build-failed", "float").status, BUILD_FAILED);
     assert_int_equal(build(f, task, "// fake: build-timeout", "float").status, BUILD_TIMED_OUT);
     assert_int_equal(build(f, task, "// fake: reject M12-object", "float").status, BUILD_REJECTED);
-    assert_int_equal(run_fake(f, "fake: time=1234us").elapsed_ns, 1234000);
+    assert_int_equal(run_fake(f, "fake: time=1234us").elapsed_ns, 1234010);
     assert_int_equal(run_fake(f, "fake: crash").status, SESSION_CRASHED);
     assert_int_equal(run_fake(f, "fake: hang").status, SESSION_TIMED_OUT);
     assert_int_equal(run_fake(f, "fake: noisy").status, SESSION_NOISY);

@@ -134,6 +134,7 @@ struct cpu_session {
     pid_t pid;           /* 0: dead and reaped */
     int status_fd;
     bool yields;     /* one processor for both */
+    int processor;   /* of its first thread; -1: any */
     bool is_untimed; /* only what its calls do matters */
     int64_t threads;
     struct runner_control *control;

@@ -111,12 +111,14 @@ static void choose_processors(struct cpu_session *s, int wanted)
         count = MOST;
     s->yields = count < threads + 1;
     config->processor_count = 0;
+    s->processor = -1;
     if (wanted >= 0 && threads == 1)
         config->processors[config->processor_count++] = (uint16_t)wanted;
     if (wanted >= 0 || s->is_untimed || count < 2 || count < threads)
         return;
     for (size_t i = 0; i < threads; i++)
         config->processors[config->processor_count++] = (uint16_t)cpus[count - 1 - i];
+    s->processor = cpus[count - 1];
 }
 
 static bool share_buffers(struct cpu_session *s, const struct session_opts *opts,

@@ -391,6 +391,7 @@ static void judge(struct cpu_session *s, const struct round *round, struct sessi
     const int64_t cpu = s->threads * round->wall_ns + (work < 0 ? work : 0);
     report->elapsed_ns = elapsed > 0 ? elapsed : 0;
     report->cpu_ns = cpu > 0 ? cpu : 0;
+    report->processor = s->processor;
     if (s->by_account) {
         report->cpu_ns = round->cpu_ns > s->empty_cpu_ns ? round->cpu_ns - s->empty_cpu_ns : 0;
         report->elapsed_ns = report->cpu_ns;

@@ -8,7 +8,8 @@
  *   fake: reject MECHANISM      refused by the named mechanism
  * and otherwise gives an image. The code id is that of the source and the type.
  *
- * Running a call takes 1 ms unless the source says otherwise, and writes right outputs: the entry
+ * Running a call takes 1 ms unless the source says otherwise, or nothing where the entry point has
+ * the body {}, and 10 ns around it; and it writes right outputs: the entry
  * point is one of three kernels known here, by the task's entry name, whose arguments are inputs x
  * and outputs y of the element type (float or double) and the one axis n:
  *   copy    y[i] = x[i]
@@ -16,6 +17,9 @@
  *   sum     y[0] = x[0] + ... + x[n-1]
  * Another entry writes nothing. Markers:
  *   fake: time=1234us           what a call takes (ns, us or ms)
+ *   fake: cold=1234us           the same, where the caches were not touched before
+ *   fake: jitter=12             both by up to so many percent more or less, scripted
+ *   fake: late                  the last element is written after the call has ended (not of sum)
  *   fake: wrong                 the first output element is off by one
  *   fake: nothing               nothing is written
  *   fake: crash, fake: hang     the call ends so
@@ -25,6 +29,7 @@
  */
 #include "target/driver.h"
 
+#include "base/rng.h"
 #include "base/str.h"
 
 #include <ctype.h>
@@ -32,13 +37,13 @@
 #include <string.h>
 
 static const char *const default_flags[] = {"-O3"};
-enum { DEFAULT_CALL_NS = 1000000, MECHANISM_BYTES = 32 };
+enum { DEFAULT_CALL_NS = 1000000, AROUND_CALL_NS = 10, MECHANISM_BYTES = 32 };
 static const char magic[] = "kope-fake";
 
 enum fake_kernel { FAKE_OTHER, FAKE_COPY, FAKE_SCALE2, FAKE_SUM };
 
 struct fake_state {
-    int unused; /* the registry wants a state */
+    uint64_t runs; /* of all sessions: the script of jitter goes on from one to the next */
 };
 
 /* What the build leaves and the session reads. */
@@ -47,7 +52,9 @@ struct fake_image {
     enum fake_kernel kernel;
     bool is_double;
     bool wrong, nothing, crash, hang, noisy;
-    int64_t call_ns;
+    bool late;
+    int64_t call_ns, cold_ns;
+    double jitter; /* a share */
     char cheat[MECHANISM_BYTES];
 };
 
@@ -152,7 +159,7 @@ static bool marker_value(const char *source, const char *name, char *out, size_t
     return length > 0;
 }
 
-static int64_t call_time(const char *source)
+static int64_t call_time(const char *source, const char *marker, int64_t otherwise)
 {
     static const struct {
         const char *unit;
@@ -160,14 +167,22 @@ static int64_t call_time(const char *source)
     } units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}};
     char word[MECHANISM_BYTES];
     char *unit = NULL;
-    if (!marker_value(source, "fake: time=", word, sizeof word))
-        return DEFAULT_CALL_NS;
+    if (!marker_value(source, marker, word, sizeof word))
+        return otherwise;
     const int64_t value = strtoll(word, &unit, 10);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (str_equal(unit, units[i].unit))
             return value * units[i].ns;
     }
-    return DEFAULT_CALL_NS;
+    return otherwise;
+}
+
+static double jitter_of(const char *source)
+{
+    char word[MECHANISM_BYTES];
+    return marker_value(source, "fake: jitter=", word, sizeof word)
+               ? (double)strtoll(word, NULL, 10) / 100
+               : 0;
 }
 
 static enum fake_kernel kernel_named(const char *entry)
@@ -190,7 +205,11 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->crash = has_marker(source, "crash");
     image->hang = has_marker(source, "hang");
     image->noisy = has_marker(source, "noisy");
-    image->call_ns = call_time(source);
+    image->late = has_marker(source, "late");
+    image->call_ns =
+        call_time(source, "fake: time=", strstr(source, ")\n{}") ? 0 : DEFAULT_CALL_NS);
+    image->cold_ns = call_time(source, "fake: cold=", image->call_ns);
+    image->jitter = jitter_of(source);
     (void)marker_value(source, "fake: cheat ", image->cheat, sizeof image->cheat);
     return image;
 }
@@ -335,17 +354,42 @@ static void call(struct fake_session *s, const struct session_call *at)
             (char *)s->buffers[1].host + at->offsets[1]);
 }
 
+/* Of a run, by the script. */
+static int64_t time_of(struct fake_session *s, size_t count, bool touch)
+{
+    struct fake_state *state = s->base.target->state;
+    struct rng rng = rng_seeded(state->runs++);
+    const double share = 2 * rng_uniform(&rng) - 1;
+    const double call_ns = (double)(touch ? s->image.call_ns : s->image.cold_ns);
+    return (int64_t)((double)count * (call_ns * (1 + s->image.jitter * share) + AROUND_CALL_NS));
+}
+
+/* A call that leaves the last element as it is. */
+static void call_but_last(struct fake_session *s, const struct session_call *at)
+{
+    char *y = (char *)s->buffers[1].host + at->offsets[1];
+    const double kept = load(s, y, s->n - 1);
+    call(s, at);
+    store(s, y, s->n - 1, kept);
+}
+
+static void call_all(struct fake_session *s, const struct session_call *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        call(s, &calls[i]);
+}
+
 static bool fake_run(struct session *session, const struct session_call *calls, size_t count,
                      bool touch, int64_t limit_ns, struct session_report *report, struct err *err)
 {
-    (void)touch;
     (void)err;
     struct fake_session *s = (struct fake_session *)session;
     if (s->dead)
         BUG("a run in a session whose child is dead");
     if (s->before_bell)
         s->before_bell(s->before_bell_ctx);
-    report->elapsed_ns = report->cpu_ns = (int64_t)count * s->image.call_ns;
+    report->processor = -1;
+    report->elapsed_ns = report->cpu_ns = time_of(s, count, touch);
     s->runs++;
     if (s->image.cheat[0])
         report_as(s, report, SESSION_REJECTED, s->image.cheat, "as the script wants");
@@ -357,10 +401,14 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
         report_as(s, report, SESSION_NOISY, "switches", "as the script wants");
     if (s->dead)
         return true;
-    for (size_t i = 0; i < count; i++)
-        call(s, &calls[i]);
+    for (size_t i = 0; s->image.late && i < count; i++)
+        call_but_last(s, &calls[i]);
+    if (!s->image.late)
+        call_all(s, calls, count);
     if (s->after_bell)
         s->after_bell(s->after_bell_ctx);
+    if (s->image.late)
+        call_all(s, calls, count);
     return true;
 }
 

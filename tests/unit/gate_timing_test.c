@@ -1,0 +1,255 @@
+/*
+ * Timing on the fake target, whose times are scripted: what the protocol makes of known times. No
+ * processor, no clock and no neighbour is part of it; only budgets are in real time.
+ */
+#include "base/str.h"
+#include "gate/gate.h"
+#include "target/target.h"
+#include "task/task.h"
+#include "task/verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+static const char yaml[] =
+    "name: scale2\nfamily: elementwise\nsummary: y = 2 x\ndtype: float32\naxes: [n]\n"
+    "args:\n"
+    "  - {name: x, role: in, shape: [n], draw: {kind: normal, mean: 0, deviation: 1}}\n"
+    "  - {name: y, role: out, shape: [n]}\n"
+    "precision: normal\n"
+    "cases:\n  - {n: 64}\n  - {n: 1000}\n  - {n: 4096}\n"
+    "held_out:\n  - {n: 333}\n";
+
+/* Enough for all looks, however busy the host is. */
+static const struct gate_opts patient = {.time_budget_ns = INT64_C(4) * 1000 * 1000 * 1000};
+
+struct fixture {
+    struct arena arena;
+    struct target *target;
+    struct gate *gate;
+};
+
+static const char *reference_with(struct fixture *f, const char *markers)
+{
+    return arena_printf(&f->arena,
+                        "#include <stdint.h>\nvoid scale2(const real *x, real *y, int64_t n)\n"
+                        "{\n    for (int64_t i = 0; i < n; i++)\n        y[i] = 2 * x[i];\n}\n"
+                        "// %s\n",
+                        markers);
+}
+
+/* A gate whose baseline has these markers. */
+static void open_gate(struct fixture *f, const char *markers)
+{
+    const struct task *task = NULL;
+    struct err err = {0};
+    gate_close(&f->gate);
+    if (!task_parse(yaml, strlen(yaml), reference_with(f, markers), "", &f->arena, &task, &err) ||
+        !gate_open(f->target, task, &patient, &f->gate, &err))
+        fail_msg("%s", err.message);
+}
+
+static struct verdict judge_raced(struct fixture *f, const char *markers, double best)
+{
+    struct err err = {0};
+    struct verdict verdict;
+    const struct candidate candidate = {.source = arena_printf(&f->arena, "// %s\n", markers)};
+    if (!gate_judge(f->gate, &candidate, best, &f->arena, &verdict, &err))
+        fail_msg("%s", err.message);
+    print_message("%s: %s\n", markers, verdict_summary(&verdict, &f->arena));
+    return verdict;
+}
+
+static struct verdict judge(struct fixture *f, const char *markers)
+{
+    return judge_raced(f, markers, -HUGE_VAL);
+}
+
+static struct verdict confirm(struct fixture *f, const char *markers)
+{
+    struct err err = {0};
+    struct verdict verdict;
+    const struct candidate candidate = {.source = arena_printf(&f->arena, "// %s\n", markers)};
+    if (!gate_confirm(f->gate, &candidate, &f->arena, &verdict, &err))
+        fail_msg("%s", err.message);
+    return verdict;
+}
+
+static bool near_to(double a, double b, double within)
+{
+    return fabs(a - b) <= within;
+}
+
+static int open_target(void **state)
+{
+    static struct fixture f;
+    struct err err = {0};
+    f = (struct fixture){0};
+    *state = &f;
+    return target_open("fake", NULL, &f.target, &err) ? 0 : -1;
+}
+
+static int close_target(void **state)
+{
+    struct fixture *f = *state;
+    gate_close(&f->gate);
+    target_close(&f->target);
+    arena_free(&f->arena);
+    return 0;
+}
+
+static void gate_judge__a_quarter_faster_in_noise__is_a_win_with_the_truth_inside(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us fake: jitter=5");
+    const struct verdict v = judge(f, "fake: time=80us fake: jitter=5");
+    assert_int_equal(v.kind, VERDICT_TIMED);
+    assert_true(v.is_win);
+    assert_int_equal(v.case_count, 3);
+    for (size_t i = 0; i < v.case_count; i++)
+        assert_true(near_to(v.cases[i].log_ratio, log(1.25), 0.05));
+    assert_true(v.log_low < log(1.25) + 0.01 && v.log_high > log(1.25) - 0.01);
+}
+
+static void gate_judge__equal_times_in_noise__is_no_difference(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us fake: jitter=10");
+    const struct verdict v = judge(f, "fake: time=100us fake: jitter=10 again");
+    assert_int_equal(v.kind, VERDICT_TIMED);
+    assert_false(v.is_win);
+    assert_int_equal(verdict_difference(v.log_low, v.log_high, verdict_noise(&v, false)).sign, 0);
+}
+
+/* A gain of 1 % without any noise is still none: the least that counts is 2 %. */
+static void gate_judge__one_percent_without_noise__is_no_win(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=1010us");
+    const struct verdict v = judge(f, "fake: time=1000us");
+    assert_true(near_to(v.log_ratio, log(1.01), 1e-3));
+    assert_false(v.is_win);
+}
+
+static void gate_judge__every_second_run_disturbed__is_too_noisy(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us");
+    const struct verdict v = judge(f, "fake: time=50us fake: noisy");
+    assert_int_equal(v.kind, VERDICT_TOO_NOISY);
+    assert_string_equal(v.mechanism, "noise");
+}
+
+static void gate_judge__far_behind_the_best__stops_before_the_last_case(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us fake: jitter=2");
+    const struct verdict v =
+        judge_raced(f, "fake: time=200us fake: jitter=2 as for a race", log(2));
+    assert_int_equal(v.kind, VERDICT_TIMED);
+    assert_true(v.case_count < 3);
+    assert_non_null(strstr(v.evidence, "clearly slower"));
+    assert_false(v.is_win);
+}
+
+static void gate_judge__little_noise__stops_sooner_than_much(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us");
+    const struct verdict calm = judge(f, "fake: time=90us");
+    assert_int_equal(calm.cases[0].processes, 6); /* the first look */
+    assert_int_equal(calm.cases[0].pairs, 36);
+    open_gate(f, "fake: time=100us fake: jitter=40");
+    const struct verdict wild = judge(f, "fake: time=90us fake: jitter=40");
+    assert_int_equal(wild.kind, VERDICT_TIMED);
+    assert_true(wild.cases[0].pairs > 36);
+    assert_true(wild.cases[0].log_high - wild.cases[0].log_low >
+                calm.cases[0].log_high - calm.cases[0].log_low);
+}
+
+/* The target adds 10 ns to every call; between 50 and 100 they would make a factor of 1.83. */
+static void gate_judge__short_calls__the_empty_call_is_subtracted(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100ns");
+    const struct verdict v = judge(f, "fake: time=50ns");
+    assert_int_equal(v.kind, VERDICT_TIMED);
+    assert_true(near_to(v.log_ratio, log(2), 1e-9));
+    assert_true(near_to(v.cases[0].empty_ns, 10, 1e-9));
+    assert_int_equal(v.cases[0].baseline_ns, 100);
+    assert_int_equal(v.cases[0].candidate_ns, 50);
+}
+
+static void gate_confirm__slower_from_memory__cold_stands_beside_warm(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us fake: cold=400us");
+    const struct verdict v = confirm(f, "fake: time=80us fake: cold=800us");
+    assert_true(v.confirmed);
+    assert_int_equal(v.case_count, 4);
+    for (size_t i = 0; i < v.case_count; i++) {
+        const struct cold_result *cold = &v.cases[i].cold;
+        assert_true(near_to(v.cases[i].log_ratio, log(1.25), 1e-9));
+        assert_true(cold->pairs >= 5);
+        assert_true(near_to(cold->log_ratio, -log(2), 1e-9));
+        assert_int_equal(cold->baseline_ns, 400000);
+        assert_int_equal(cold->candidate_ns, 800000);
+    }
+}
+
+static void gate_judge__a_step_of_a_search__has_no_cold_times(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us fake: cold=400us");
+    const struct verdict v = judge(f, "fake: time=80us fake: cold=800us");
+    assert_int_equal(v.cases[0].cold.pairs, 0);
+}
+
+static void gate_judge__last_element_written_after_the_bell__is_rejected(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us");
+    const struct verdict v = judge(f, "fake: time=80us fake: late");
+    assert_int_equal(v.kind, VERDICT_REJECTED);
+    assert_string_equal(v.mechanism, "M8-quiesce");
+}
+
+static void gate_judge__the_record__holds_how_it_was_measured(void **state)
+{
+    struct fixture *f = *state;
+    open_gate(f, "fake: time=100us");
+    const struct verdict first = judge(f, "fake: time=80us for the record");
+    const struct verdict second = judge(f, "fake: time=70us for the record");
+    assert_int_equal(strlen(first.seed), 64);
+    assert_string_not_equal(first.seed, second.seed);
+    assert_string_equal(first.compiler, "fakecc-1");
+    assert_string_equal(first.flags, "-O3");
+    assert_int_equal(first.cases[0].sample_count, first.cases[0].pairs);
+    assert_int_equal(first.cases[0].processor, -1); /* the fake pins nothing */
+    assert_int_equal(first.cases[0].samples[0].process, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gate_judge__a_quarter_faster_in_noise__is_a_win_with_the_truth_inside),
+        cmocka_unit_test(gate_judge__equal_times_in_noise__is_no_difference),
+        cmocka_unit_test(gate_judge__one_percent_without_noise__is_no_win),
+        cmocka_unit_test(gate_judge__every_second_run_disturbed__is_too_noisy),
+        cmocka_unit_test(gate_judge__far_behind_the_best__stops_before_the_last_case),
+        cmocka_unit_test(gate_judge__little_noise__stops_sooner_than_much),
+        cmocka_unit_test(gate_judge__short_calls__the_empty_call_is_subtracted),
+        cmocka_unit_test(gate_confirm__slower_from_memory__cold_stands_beside_warm),
+        cmocka_unit_test(gate_judge__a_step_of_a_search__has_no_cold_times),
+        cmocka_unit_test(gate_judge__last_element_written_after_the_bell__is_rejected),
+        cmocka_unit_test(gate_judge__the_record__holds_how_it_was_measured),
+    };
+    return cmocka_run_group_tests_name("gate_timing", tests, open_target, close_target);
+}
