@@ -310,7 +310,7 @@ bool check_case(struct judgement *j, size_t case_index, struct probe *probes, si
 static bool run_edges(struct check *check, struct edges *edges, struct err *err)
 {
     struct gate *gate = check->j->gate;
-    size_t order[MOST_EDGES];
+    size_t order[MOST_SHAPES];
     order_probes(gate, edges->probes, edges->count, order);
     for (size_t i = 0; i < edges->count && !is_over(check); i++) {
         check->problem = &edges->problems[order[i]];

@@ -14,8 +14,11 @@ enum {
     POISON_PATTERN_BYTES = 1 << 16, /* a power of two */
     SHORTEST_BLOCK = 512,           /* of elements that are taken from the pool together */
     LONGEST_BLOCK = 4096,
-    FEW_NEW = 3,      /* elements drawn anew in a buffer that is filled from the pool */
-    MOST_CHANGES = 8, /* elements of a changed copy */
+    FEW_NEW = 3,         /* elements drawn anew in a buffer that is filled from the pool */
+    MOST_CHANGES = 8,    /* elements of a changed copy */
+    CLUSTER_EVERY = 512, /* elements that have one cluster of maxima */
+    LONGEST_CLUSTER = 16,
+    CONSTANT_BITS = 6, /* so few that sums of a constant are exact, whatever their order */
 };
 
 static const char *const names[] = {
@@ -29,7 +32,10 @@ static const char *const names[] = {
     [DISTRIBUTION_SORTED] = "sorted",
     [DISTRIBUTION_TINY] = "tiny",
     [DISTRIBUTION_INTEGERS] = "exact integers",
+    [DISTRIBUTION_CLUSTERED] = "clustered maxima",
+    [DISTRIBUTION_CONSTANT] = "constant",
     [DISTRIBUTION_SPECIAL] = "NaN and infinities",
+    [DISTRIBUTION_SITUATION] = "declared special values",
 };
 static_assert(sizeof names / sizeof *names == DISTRIBUTION_COUNT, "name each distribution");
 
@@ -42,6 +48,7 @@ struct data {
     bool is_falling;  /* of DISTRIBUTION_SORTED */
     double level;     /* of DISTRIBUTION_JITTER and _SORTED: where in the range, no round number */
     uint64_t special; /* of DISTRIBUTION_SPECIAL: which values; all of them at the last */
+    size_t situation; /* of DISTRIBUTION_SITUATION */
 };
 
 const char *distribution_name(enum distribution distribution)
@@ -106,6 +113,8 @@ static bool applies_to(enum distribution distribution, const struct task *task,
     case DISTRIBUTION_SPIKES:
     case DISTRIBUTION_TIES:
     case DISTRIBUTION_SORTED:
+    case DISTRIBUTION_CLUSTERED:
+    case DISTRIBUTION_CONSTANT:
         return is_drawn(arg) && arg->draw.kind != DRAW_CONSTANT;
     case DISTRIBUTION_MAGNITUDES:
     case DISTRIBUTION_POSITIVE:
@@ -117,6 +126,8 @@ static bool applies_to(enum distribution distribution, const struct task *task,
         return holds_integers(arg);
     case DISTRIBUTION_SPECIAL:
         return !task->finite_only && is_float_draw(arg);
+    case DISTRIBUTION_SITUATION:
+        return task->special_count > 0 && is_drawn(arg);
     case DISTRIBUTION_COUNT:
         break;
     }
@@ -193,6 +204,19 @@ static double draw_integer_probe(struct rng *rng, bool is_wide, enum dtype dtype
     return (has_sign && rng_next(rng) >> 63 ? -unit : unit) * odd / (2 * half);
 }
 
+/* Away from the middle, another for each argument, so that no two are equal. */
+static double constant_value(const struct data *data, const struct task_arg *a,
+                             const struct range *range)
+{
+    const double arg = (double)(a - data->task->args);
+    const double away = range->scale * data->level * (1 - arg / (2 * TASK_MAX_ARGS));
+    const double value = range->center + (data->is_falling ? -away : away);
+    if (value == 0)
+        return value;
+    const int unit = ilogb(value) + 1 - CONSTANT_BITS;
+    return ldexp(nearbyint(ldexp(value, -unit)), unit);
+}
+
 /* One value of a distribution other than the declared one; `at` runs from 0 to 1. */
 static double draw_value(struct data *data, const struct task_arg *a, const struct range *range,
                          enum distribution distribution, double at)
@@ -222,9 +246,14 @@ static double draw_value(struct data *data, const struct task_arg *a, const stru
         return draw_tiny(rng, range->scale, a->dtype);
     case DISTRIBUTION_INTEGERS:
         return draw_integer_probe(rng, a == &data->task->args[data->wide_arg], a->dtype, range);
+    case DISTRIBUTION_CONSTANT:
+        return constant_value(data, a, range);
+    case DISTRIBUTION_CLUSTERED:
+        return range->high - 1e-3 * range->scale * rng_uniform(rng);
     case DISTRIBUTION_DECLARED:
     case DISTRIBUTION_CHANGED:
     case DISTRIBUTION_SPECIAL:
+    case DISTRIBUTION_SITUATION:
     case DISTRIBUTION_COUNT:
         break;
     }
@@ -313,6 +342,11 @@ void data_begin(struct data *data)
     data->is_falling = rng_next(&data->rng) >> 63;
     data->level = 0.55 + 0.4 * rng_uniform(&data->rng);
     data->special = rng_below(&data->rng, SPECIAL_VALUES + 1);
+}
+
+void data_choose_situation(struct data *data, size_t situation)
+{
+    data->situation = situation;
 }
 
 /* May the sign of a value be flipped without leaving the declared distribution? */
@@ -416,29 +450,87 @@ static void repeat_blocks(struct data *data, void *values, size_t drawn, size_t 
     }
 }
 
-void data_fill(struct data *data, size_t arg, enum distribution distribution, void *out,
-               size_t count)
+/* A value that the argument may have: within the range, and whole where the draw is. */
+static void store_valid(const struct task_arg *a, const struct range *range, double value,
+                        void *out, size_t index)
+{
+    if (a->draw.kind != DRAW_NORMAL)
+        value = fmin(fmax(value, range->low), range->high);
+    if (a->draw.kind == DRAW_INTEGER)
+        value = nearbyint(value);
+    dtype_store(a->dtype, out, index, value);
+}
+
+/* The largest values side by side, at a random place in every few hundred elements. */
+static void place_clusters(struct data *data, size_t arg, void *out, size_t count)
 {
     const struct task_arg *a = &data->task->args[arg];
-    if (distribution == DISTRIBUTION_DECLARED || distribution == DISTRIBUTION_CHANGED ||
-        distribution == DISTRIBUTION_SPECIAL || !applies_to(distribution, data->task, a)) {
+    const struct range range = range_of(&a->draw);
+    for (size_t block = 0; block < count; block += CLUSTER_EVERY) {
+        const size_t room = count - block < CLUSTER_EVERY ? count - block : CLUSTER_EVERY;
+        const size_t most = room < LONGEST_CLUSTER ? room : LONGEST_CLUSTER;
+        const size_t length = 1 + rng_below(&data->rng, most);
+        const size_t start = block + rng_below(&data->rng, room - length + 1);
+        for (size_t i = start; i < start + length; i++)
+            store_valid(a, &range, draw_value(data, a, &range, DISTRIBUTION_CLUSTERED, 0), out, i);
+    }
+}
+
+static void fill_situation(struct data *data, size_t arg, void *out, size_t count)
+{
+    const struct task_arg *a = &data->task->args[arg];
+    const struct special_arg *special = &data->task->specials[data->situation].args[arg];
+    switch (special->kind) {
+    case SPECIAL_DRAWN:
+        for (size_t i = 0; i < count; i++)
+            dtype_store(a->dtype, out, i, draw_declared(&data->rng, &special->draw));
+        return;
+    case SPECIAL_VALUE:
+        for (size_t i = 0; i < count; i++)
+            dtype_store(a->dtype, out, i, special->value);
+        return;
+    case SPECIAL_ONE:
         fill_from_pool(data, arg, out, count);
-        if (distribution == DISTRIBUTION_SPECIAL && applies_to(distribution, data->task, a))
-            sprinkle_specials(data, arg, out, count);
+        if (count > 0)
+            dtype_store(a->dtype, out, rng_below(&data->rng, count), special->value);
+        return;
+    case SPECIAL_FREE:
+    case SPECIAL_FINITE:
+        fill_from_pool(data, arg, out, count);
         return;
     }
+}
+
+static void fill_drawn(struct data *data, size_t arg, enum distribution distribution, void *out,
+                       size_t count)
+{
+    const struct task_arg *a = &data->task->args[arg];
     const struct range range = range_of(&a->draw);
     const bool repeats = distribution != DISTRIBUTION_SORTED && count > 2 * (size_t)POOL_ELEMENTS;
     const size_t drawn = repeats ? POOL_ELEMENTS : count;
-    for (size_t i = 0; i < drawn; i++) {
-        double value = draw_value(data, a, &range, distribution, (double)i / (double)count);
-        if (a->draw.kind != DRAW_NORMAL)
-            value = fmin(fmax(value, range.low), range.high);
-        if (a->draw.kind == DRAW_INTEGER)
-            value = nearbyint(value);
-        dtype_store(a->dtype, out, i, value);
-    }
+    for (size_t i = 0; i < drawn; i++)
+        store_valid(a, &range, draw_value(data, a, &range, distribution, (double)i / (double)count),
+                    out, i);
     repeat_blocks(data, out, drawn, count, dtype_bytes(a->dtype));
+}
+
+void data_fill(struct data *data, size_t arg, enum distribution distribution, void *out,
+               size_t count)
+{
+    const bool applies = applies_to(distribution, data->task, &data->task->args[arg]);
+    if (!applies || distribution == DISTRIBUTION_DECLARED || distribution == DISTRIBUTION_CHANGED) {
+        fill_from_pool(data, arg, out, count);
+    } else if (distribution == DISTRIBUTION_SITUATION) {
+        fill_situation(data, arg, out, count);
+    } else if (distribution == DISTRIBUTION_SPECIAL) {
+        fill_from_pool(data, arg, out, count);
+        sprinkle_specials(data, arg, out, count);
+    } else if (distribution == DISTRIBUTION_CLUSTERED) {
+        fill_from_pool(data, arg, out, count);
+        place_clusters(data, arg, out, count);
+    } else {
+        fill_drawn(data, arg, distribution, out, count);
+    }
 }
 
 void data_change_one(struct data *data, size_t arg, void *element, bool high)
@@ -541,7 +633,8 @@ void data_perturb(struct data *data, size_t arg, const void *from, void *to, siz
 enum poison data_poison_kind(const struct task *task, size_t arg, enum distribution distribution)
 {
     const enum dtype dtype = task->args[arg].dtype;
-    const bool may_be_nan = distribution == DISTRIBUTION_SPECIAL;
+    const bool may_be_nan =
+        distribution == DISTRIBUTION_SPECIAL || distribution == DISTRIBUTION_SITUATION;
     if (dtype == DTYPE_BOOL)
         return POISON_NO_BOOL;
     if (!dtype_is_float(dtype))

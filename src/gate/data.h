@@ -27,11 +27,14 @@ enum distribution {
     DISTRIBUTION_MAGNITUDES, /* log-uniform over 20 octaves */
     DISTRIBUTION_TIES,       /* three values only, clustered */
     DISTRIBUTION_POSITIVE,   /* no cancellation */
-    DISTRIBUTION_JITTER,   /* a constant and a thousandth of noise: variance by difference fails */
-    DISTRIBUTION_SORTED,   /* rising or falling */
-    DISTRIBUTION_TINY,     /* down to denormals, with zeros of both signs */
-    DISTRIBUTION_INTEGERS, /* 12-bit odd integers times -1, 0, 1, scaled: exact in float32 */
-    DISTRIBUTION_SPECIAL,  /* NaN and infinities at random places */
+    DISTRIBUTION_JITTER,    /* a constant and a thousandth of noise: variance by difference fails */
+    DISTRIBUTION_SORTED,    /* rising or falling */
+    DISTRIBUTION_TINY,      /* down to denormals, with zeros of both signs */
+    DISTRIBUTION_INTEGERS,  /* 12-bit odd integers times -1, 0, 1, scaled: exact in float32 */
+    DISTRIBUTION_CLUSTERED, /* the largest values side by side */
+    DISTRIBUTION_CONSTANT,  /* one value of few bits for each argument */
+    DISTRIBUTION_SPECIAL,   /* NaN and infinities at random places */
+    DISTRIBUTION_SITUATION, /* one of the situations under the task's `special` */
     DISTRIBUTION_COUNT
 };
 
@@ -64,6 +67,9 @@ uint64_t data_below(struct data *data, uint64_t bound);
 
 /* To be called before the arguments of a new set are filled: chooses what they have in common. */
 void data_begin(struct data *data);
+
+/* Which of the task's situations DISTRIBUTION_SITUATION fills from now on; the first until then. */
+void data_choose_situation(struct data *data, size_t situation);
 
 /* `count` elements of input `arg`. DISTRIBUTION_CHANGED fills as declared. */
 void data_fill(struct data *data, size_t arg, enum distribution distribution, void *out,

@@ -13,8 +13,9 @@
 #include <string.h>
 
 enum { MOST_SIZES = 24, MOST_VOLUME = 1 << 15, MOST_TRIES = 64 };
-#define EDGE_BYTES (INT64_C(1) << 20) /* of a shape; more only where the axes allow nothing less   \
-                                       */
+#define EDGE_BYTES                                                                                 \
+    (INT64_C(1) << 20) /* of a shape; more only where the axes allow nothing less                  \
+                        */
 
 /* The value that an axis can have next to the wanted one. */
 static int64_t allowed(const struct task_axis *axis, int64_t wanted)
@@ -102,6 +103,47 @@ static void add(struct gate *gate, struct edges *edges, const int64_t *axes)
     }
 }
 
+/* Has every argument elements? Without, nothing is special. */
+static bool is_filled(const struct task *task, const struct task_case *problem)
+{
+    for (size_t arg = 0; arg < task->arg_count; arg++)
+        if (task_arg_elements(task, arg, problem) == 0)
+            return false;
+    return true;
+}
+
+/* The axes of a case with the least data. */
+static const int64_t *smallest_case(const struct task *task)
+{
+    size_t smallest = 0, least = SIZE_MAX;
+    for (size_t i = 0; i < task->case_count; i++) {
+        size_t bytes = 0;
+        for (size_t arg = 0; arg < task->arg_count; arg++)
+            bytes += task_arg_bytes(task, arg, &task->cases[i]);
+        if (bytes < least) {
+            least = bytes;
+            smallest = i;
+        }
+    }
+    return task->cases[smallest].axes;
+}
+
+/* A shape for each declared situation: one of the others, by lot, that has elements; where there is
+ * none the smallest case. */
+static void add_situations(struct gate *gate, struct edges *edges)
+{
+    const struct task *task = gate->task;
+    const size_t shapes = edges->count;
+    for (size_t situation = 0; situation < task->special_count; situation++) {
+        const int64_t *axes = smallest_case(task);
+        size_t filled = 0;
+        for (size_t i = 0; i < shapes; i++)
+            if (is_filled(task, &edges->problems[i]) && data_below(gate->data, ++filled) == 0)
+                axes = edges->problems[i].axes;
+        add(gate, edges, axes);
+    }
+}
+
 void edges_choose(struct gate *gate, struct edges *edges)
 {
     const struct task *task = gate->task;
@@ -119,4 +161,5 @@ void edges_choose(struct gate *gate, struct edges *edges)
         if (make_cheap(gate, i % task->axis_count, axes) && is_new(gate, edges, axes))
             add(gate, edges, axes);
     }
+    add_situations(gate, edges);
 }

@@ -189,7 +189,8 @@ static bool open_edges(struct gate *gate, struct err *err)
     rig_stop(&gate->edge_checking); /* its rooms are those of the shapes before */
     edges_choose(gate, edges);
     return edges_draw(gate, edges, err) &&
-           (edges->count < FEWEST_FOR_NULL || null_battery(gate, edges->probes, edges->count, err));
+           (edges->count - gate->task->special_count < FEWEST_FOR_NULL ||
+            null_battery(gate, edges->probes, edges->count, err));
 }
 
 static struct gate_opts with_defaults(const struct gate_opts *opts)

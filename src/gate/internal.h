@@ -33,7 +33,8 @@ enum {
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,
     MOST_EDGES = 20,
-    EDGE_CASE = TASK_MAX_CASES, /* in place of the index of a case */
+    MOST_SHAPES = MOST_EDGES + TASK_MAX_SPECIALS, /* and one for each declared situation */
+    EDGE_CASE = TASK_MAX_CASES,                   /* in place of the index of a case */
     MOST_LATE_WRITES = 1024,
     MOST_BELL_READS = 64,
     MOST_BELL_SPANS = 64,
@@ -192,11 +193,12 @@ enum probe_scope {
     PROBES_ALL
 };
 
-/* Shapes at the edges of what the axes allow, tiny, each with one probe. */
+/* Shapes at the edges of what the axes allow, tiny, each with one probe; and some of them once more
+ * for the situations that the task declares under `special`. */
 struct edges {
-    struct task_case problems[MOST_EDGES];
-    struct probe probes[MOST_EDGES];
-    size_t count;
+    struct task_case problems[MOST_SHAPES];
+    struct probe probes[MOST_SHAPES];
+    size_t count; /* of it the last `task.special_count` are for the declared situations */
     size_t rooms[TASK_MAX_ARGS]; /* that hold each of them, in doubles too */
 };
 

@@ -42,6 +42,7 @@ struct bench {
     unsigned trials;           /* runs on other inputs, for units and errors */
     bool draws_anew;           /* every second of them on newly drawn inputs */
     unsigned doubts;           /* times that a child was started again */
+    size_t situation;          /* of DISTRIBUTION_SITUATION */
     void *wide[TASK_MAX_ARGS]; /* inputs as the oracle takes them; used again by each run */
 };
 
@@ -362,6 +363,22 @@ static void add_quick(struct yardstick *y)
     free(inverse);
 }
 
+/* Equal terms round alike: an error that grows like a root of their number where they differ grows
+ * with the number itself, for any order of a sum, and which order is lucky is chance. */
+static double likeness(const struct bench *bench, enum distribution distribution)
+{
+    const struct task *task = bench->gate->task;
+    size_t most = 1;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        const bool is_alike = distribution == DISTRIBUTION_CONSTANT ||
+                              (distribution == DISTRIBUTION_SITUATION &&
+                               task->specials[bench->situation].args[arg].kind == SPECIAL_VALUE);
+        if (task->args[arg].role != ARG_OUT && is_alike && bench->oracle.elements[arg] > most)
+            most = bench->oracle.elements[arg];
+    }
+    return sqrt((double)most);
+}
+
 /* Units and the baseline's own errors of one output. */
 static void finish_yardstick(const struct bench *bench, struct probe *probe, size_t arg,
                              struct trial *trial)
@@ -371,6 +388,10 @@ static void finish_yardstick(const struct bench *bench, struct probe *probe, siz
     for (unsigned run = 0; run < bench->trials; run++)
         perturbed += !is_new_draw(bench, run);
     y->unit_rms = yardstick_units(y->accumulate, y->want, trial->squares[arg], y->count, perturbed);
+    const double widening = likeness(bench, probe->distribution);
+    for (size_t i = 0; i < y->count; i++)
+        trial->squares[arg][i] *= widening;
+    y->unit_rms *= widening;
     y->unit = trial->squares[arg];
     trial->squares[arg] = NULL;
     const bool is_finer = bench->gate->task->accumulate != DTYPE_F64;
@@ -460,6 +481,48 @@ static void probe_free(struct probe *probe)
     *probe = (struct probe){0};
 }
 
+/* Does an element have what the situation says? */
+static bool is_declared(const struct special_arg *declared, enum dtype dtype, double value)
+{
+    double stored[1] = {0}; /* room for an element of any dtype */
+    if (declared->kind == SPECIAL_FREE)
+        return true;
+    if (declared->kind == SPECIAL_FINITE)
+        return isfinite(value);
+    dtype_store(dtype, stored, 0, declared->value);
+    const double wanted = dtype_element(dtype, stored, 0);
+    return isnan(wanted) ? isnan(value) : value == wanted;
+}
+
+/* The reference against what the task says of a situation. */
+static bool check_situation(const struct bench *bench, const struct probe *probe, size_t situation,
+                            struct err *err)
+{
+    const struct task *task = bench->gate->task;
+    CLEANUP(arena_free) struct arena arena = {0};
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        const struct yardstick *y = &probe->outputs[arg];
+        const struct special_arg *declared = &task->specials[situation].args[arg];
+        if (task->args[arg].role != ARG_OUT)
+            continue;
+        for (size_t i = 0; i < y->count; i++) {
+            const double value = dtype_element(y->dtype, y->base, i);
+            if (is_declared(declared, y->dtype, value))
+                continue;
+            (void)err_set(err, ERR_BAD_INPUT,
+                          "task '%s', case '%s': the reference gives %s = %.9g, but situation %zu "
+                          "of 'special' says %s",
+                          task->name, bench->problem->name,
+                          element_name(task, bench->problem, arg, i, &arena), value, situation + 1,
+                          declared->kind == SPECIAL_FINITE
+                              ? "finite"
+                              : arena_printf(&arena, "%.9g", declared->value));
+            return err_hint(err, "mend reference.c, or declare under 'special' what it does");
+        }
+    }
+    return true;
+}
+
 /* What an output is computed in: what the task accumulates in, or its own type where that is
  * finer still. */
 static enum dtype arithmetic_of(const struct task *task, size_t arg)
@@ -474,6 +537,7 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
     const struct task *task = bench->gate->task;
     const int64_t start = os_now_ns();
     void *base[TASK_MAX_ARGS] = {0};
+    data_choose_situation(bench->gate->data, bench->situation);
     *probe = (struct probe){.case_index = bench->case_index,
                             .problem = bench->problem,
                             .distribution = distribution,
@@ -492,8 +556,11 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
                                                  .base = base[arg]};
     }
     bool ok = run_baseline(bench, probe, probe->inputs, base, err);
+    if (ok && distribution == DISTRIBUTION_SITUATION)
+        ok = check_situation(bench, probe, bench->situation, err);
     for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
-        if (distribution == DISTRIBUTION_SPECIAL || is_finite(&probe->outputs[arg]))
+        if (distribution == DISTRIBUTION_SPECIAL || distribution == DISTRIBUTION_SITUATION ||
+            is_finite(&probe->outputs[arg]))
             continue;
         probe->is_usable = false;
         if (distribution == DISTRIBUTION_DECLARED)
@@ -521,7 +588,8 @@ static size_t probe_bytes(const struct task *task, size_t case_index)
  */
 static bool is_telling(enum distribution distribution)
 {
-    return distribution == DISTRIBUTION_INTEGERS || distribution == DISTRIBUTION_SPECIAL;
+    return distribution == DISTRIBUTION_INTEGERS || distribution == DISTRIBUTION_SPECIAL ||
+           distribution == DISTRIBUTION_SITUATION;
 }
 
 static void shuffle_deck(struct gate *gate)
@@ -587,6 +655,8 @@ bool probes_draw(struct gate *gate, size_t case_index, enum probe_scope scope, s
     bool ok = true;
     *count = 0;
     for (size_t i = 0; ok && i < chosen_count; i++) {
+        if (chosen[i] == DISTRIBUTION_SITUATION)
+            bench.situation = data_below(gate->data, gate->task->special_count);
         const struct probe *original = chosen[i] == DISTRIBUTION_CHANGED ? &probes[0] : NULL;
         struct probe *probe = &probes[*count];
         ok = draw(&bench, chosen[i], original, probe, err);
@@ -609,9 +679,15 @@ static bool draw_edge(struct bench *bench, size_t index, struct probe *probe, st
 {
     struct gate *gate = bench->gate;
     enum distribution chosen = DISTRIBUTION_DECLARED;
+    const size_t ordinary = gate->edges.count - gate->task->special_count;
+    if (index >= ordinary) {
+        bench->situation = index - ordinary;
+        return draw(bench, DISTRIBUTION_SITUATION, NULL, probe, err);
+    }
     if (index % 2)
         chosen = (enum distribution)data_below(gate->data, DISTRIBUTION_COUNT);
-    if (chosen == DISTRIBUTION_CHANGED || !distribution_applies(chosen, gate->task))
+    if (chosen == DISTRIBUTION_CHANGED || chosen == DISTRIBUTION_SITUATION ||
+        !distribution_applies(chosen, gate->task))
         chosen = DISTRIBUTION_DECLARED;
     if (!draw(bench, chosen, NULL, probe, err))
         return false;
@@ -640,11 +716,12 @@ bool edges_draw(struct gate *gate, struct edges *edges, struct err *err)
         if (gate->shadow.bytes)
             rig_move(&bench.shadow, bench.problem);
         ok = draw_edge(&bench, i, &edges->probes[i], err);
+        if (!ok && err->kind == ERR_BAD_INPUT && i < edges->count - gate->task->special_count)
+            (void)err_hint(err, "this is a size that the axes allow: mend reference.c, or say what "
+                                "callers may give: axes: [{name: n, min: 4, max: 4096, multiple: "
+                                "4}]");
     }
     bench_close(&bench);
-    if (!ok && err->kind == ERR_BAD_INPUT)
-        (void)err_hint(err, "this is a size that the axes allow: mend reference.c, or say what "
-                            "callers may give: axes: [{name: n, min: 4, max: 4096, multiple: 4}]");
     return ok;
 }
 

@@ -235,8 +235,8 @@ static void dtype_range(enum dtype dtype, double *low, double *high)
     *high = ranges[dtype].high;
 }
 
-static bool check_draw(const struct task_reader *reader, const struct yaml *at,
-                       const struct task_arg *arg, const struct draw *draw)
+bool check_draw(const struct task_reader *reader, const struct yaml *at, const struct task_arg *arg,
+                const struct draw *draw)
 {
     double low = 0.0;
     double high = 0.0;
@@ -266,7 +266,7 @@ static bool check_draw(const struct task_reader *reader, const struct yaml *at,
     return true;
 }
 
-static bool read_draw(const struct task_reader *reader, const struct yaml *at, struct task_arg *arg)
+bool read_draw(const struct task_reader *reader, const struct yaml *at, struct task_arg *arg)
 {
     static const char *const keys[][4] = {
         [DRAW_NORMAL] = {"kind", "mean", "deviation", NULL},

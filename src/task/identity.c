@@ -66,6 +66,20 @@ static void print_cases(const struct task *task, struct buf *out)
     }
 }
 
+/* Nothing where nothing is declared: ids of such tasks stay what they were. */
+static void print_specials(const struct task *task, struct buf *out)
+{
+    for (size_t i = 0; i < task->special_count; i++) {
+        (void)buf_append_str(out, "special");
+        for (size_t arg = 0; arg < task->arg_count; arg++) {
+            const struct special_arg *special = &task->specials[i].args[arg];
+            (void)buf_printf(out, " %d %a %d %a %a", (int)special->kind, special->value,
+                             (int)special->draw.kind, special->draw.a, special->draw.b);
+        }
+        (void)buf_append_char(out, '\n');
+    }
+}
+
 static void print_cost(const char *name, const struct task_expr *expr, const struct task *task,
                        struct buf *out)
 {
@@ -95,6 +109,7 @@ void task_identify(struct task *task)
     print_cost("flops", task->flops, task, &text);
     print_cost("bytes", task->bytes, task, &text);
     print_cases(task, &text);
+    print_specials(task, &text);
     const char *const parts[] = {"kope-task-1", buf_text(&text), task->reference};
     task->id = hash_strings(parts, sizeof parts / sizeof *parts);
     buf_free(&text);

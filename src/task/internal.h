@@ -90,7 +90,14 @@ bool read_label(const struct yaml *mapping, const char *key, const char **out, s
 bool read_axes(struct task_reader *reader);
 bool read_attrs(struct task_reader *reader);
 bool read_args(struct task_reader *reader);
+bool read_specials(struct task_reader *reader);
 bool read_cases(struct task_reader *reader);
+
+/* The mapping `at` as a draw of the argument, into `arg->draw`. */
+bool read_draw(const struct task_reader *reader, const struct yaml *at, struct task_arg *arg);
+/* Can the argument be drawn so? */
+bool check_draw(const struct task_reader *reader, const struct yaml *at, const struct task_arg *arg,
+                const struct draw *draw);
 
 /* Fills task->id. */
 void task_identify(struct task *task);

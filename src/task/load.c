@@ -12,20 +12,21 @@
  *   accumulate  what `real_acc` is: float32 unless given for float16 and bfloat16, int32 for
  *               narrower integers, else the dtype; a float32 task may say float64, an integer one
  *               int64
- *   axes        list of sizes: a name, or {name, min, max, multiple}: what callers may give. min is 1
- *               unless given; 0 allows zero. Kernels are checked at small and odd sizes within it
- *   attrs       list of {name, type: real|int, value}: constants, passed by value
- *   args        list of {name, role, dtype, shape, draw}, in the order of the C declaration
- *     role      in, out or inout
- *     dtype     real (unless given), or one of the dtypes above
- *     shape     list of expressions, outermost first; [] is one element
- *     draw      how inputs are drawn: {kind: normal, mean, deviation}, {kind: uniform, low, high},
- *               {kind: integer, low, high}, {kind: constant, value}
- *   flops       expression: floating-point operations of a call, in real arithmetic
- *   bytes       expression: least memory traffic of a call; the sum of the buffers unless given
- *   precision   exact, strict, normal (unless given) or relaxed
+ *   axes        list of sizes: a name, or {name, min, max, multiple}: what callers may give. min is
+ * 1 unless given; 0 allows zero. Kernels are checked at small and odd sizes within it attrs list of
+ * {name, type: real|int, value}: constants, passed by value args        list of {name, role, dtype,
+ * shape, draw}, in the order of the C declaration role      in, out or inout dtype     real (unless
+ * given), or one of the dtypes above shape     list of expressions, outermost first; [] is one
+ * element draw      how inputs are drawn: {kind: normal, mean, deviation}, {kind: uniform, low,
+ * high}, {kind: integer, low, high}, {kind: constant, value} flops       expression: floating-point
+ * operations of a call, in real arithmetic bytes       expression: least memory traffic of a call;
+ * the sum of the buffers unless given precision   exact, strict, normal (unless given) or relaxed
  *   reassociate whether the order of sums may change; true unless exact or strict
  *   finite_only whether inputs never hold NaN or infinity; false unless given
+ *   special     list of situations {<argument>: what}: inputs beyond the drawn ones, and what the
+ *               results must then be. Of an input: a number, nan, inf or -inf in every element;
+ *               'one nan' in one of them; or a draw. Of an output: a number, nan, inf, -inf or
+ *               finite
  *   threads     that a candidate may use; 1 unless given
  *   cases       list of {<axis>: size, ..., name, weight}: what is optimized
  *   held_out    list likewise: never shown to the search, winners are judged on it
@@ -42,9 +43,9 @@
 #include <string.h>
 
 static const char *const root_keys[] = {
-    "name",        "entry",   "family", "level",    "summary",   "dtype",     "accumulate",
-    "axes",        "attrs",   "args",   "flops",    "bytes",     "precision", "reassociate",
-    "finite_only", "threads", "cases",  "held_out", "reference", NULL};
+    "name",        "entry",   "family",  "level", "summary",  "dtype",     "accumulate",
+    "axes",        "attrs",   "args",    "flops", "bytes",    "precision", "reassociate",
+    "finite_only", "special", "threads", "cases", "held_out", "reference", NULL};
 
 static bool read_labels(struct task_reader *reader)
 {
@@ -175,8 +176,8 @@ static bool read_task(const struct yaml *root, const char *reference, const char
     struct task_reader reader = {.root = root, .task = task, .arena = arena, .err = err};
     if (!yaml_check_keys(root, root_keys, err) || !read_labels(&reader) ||
         !read_numerics(&reader) || !read_axes(&reader) || !read_attrs(&reader) ||
-        !read_args(&reader) || !read_costs(&reader) || !read_cases(&reader) ||
-        !check_reference(&reader, reference))
+        !read_args(&reader) || !read_specials(&reader) || !read_costs(&reader) ||
+        !read_cases(&reader) || !check_reference(&reader, reference))
         return false;
     task->dir = arena_strdup(arena, dir);
     task->reference_path = dir[0] ? os_path_join(arena, dir, file) : arena_strdup(arena, file);

@@ -30,6 +30,7 @@ enum {
     TASK_MAX_ATTRS = 16,
     TASK_MAX_RANK = 8,
     TASK_MAX_CASES = 64,
+    TASK_MAX_SPECIALS = 8,
     TASK_MAX_SOURCE_BYTES = 1024 * 1024,
 };
 
@@ -99,6 +100,26 @@ struct task_attr {
     int64_t integer;
 };
 
+/* What one argument holds in a situation of `special`. */
+enum special_kind {
+    SPECIAL_FREE,   /* an input as it is drawn anyway; an output as the reference makes it */
+    SPECIAL_VALUE,  /* every element has the value */
+    SPECIAL_ONE,    /* inputs: one element has it, at any place; the others are drawn */
+    SPECIAL_DRAWN,  /* inputs: another draw than the declared one */
+    SPECIAL_FINITE, /* outputs: any finite number */
+};
+
+struct special_arg {
+    enum special_kind kind;
+    double value; /* may be NaN or infinite in floats */
+    struct draw draw;
+};
+
+/* Inputs beyond the declared ones, with what the results must then be. */
+struct task_special {
+    struct special_arg args[TASK_MAX_ARGS]; /* in the order of task.args; of inout: before a call */
+};
+
 struct task_case {
     const char *name; /* unique; made from the axes where not given: "rows=64 cols=100" */
     int64_t axes[TASK_MAX_AXES]; /* in the order of task.axes */
@@ -135,6 +156,8 @@ struct task {
     size_t attr_count;
     struct task_case cases[TASK_MAX_CASES];
     size_t case_count;
+    struct task_special specials[TASK_MAX_SPECIALS];
+    size_t special_count;
     const struct task_expr *flops; /* per call; NULL where not declared */
     const struct task_expr *bytes; /* least traffic per call; NULL: the sum of the buffers */
     enum precision_class precision;
@@ -166,8 +189,8 @@ bool task_write_template(const char *dir, const char *name, struct err *err);
 int64_t task_arg_elements(const struct task *task, size_t arg, const struct task_case *c);
 size_t task_arg_bytes(const struct task *task, size_t arg, const struct task_case *c);
 
-/* Has every argument a size for these values of the axes, in at most `most_bytes` in all? Sizes may be
- * zero where an axis is. For shapes that are no case of the task. */
+/* Has every argument a size for these values of the axes, in at most `most_bytes` in all? Sizes may
+ * be zero where an axis is. For shapes that are no case of the task. */
 bool task_axes_fit(const struct task *task, const int64_t *axes, int64_t most_bytes);
 
 /* flops and bytes of a case; flops is 0 where not declared. */

@@ -60,6 +60,7 @@ static const char *const yaml_lines[] = {
     "precision: normal\n",
     "reassociate: true # may the order of sums change? true unless exact or strict\n",
     "finite_only: false # true: inputs never hold NaN or infinity\n",
+    "# special: [{x: nan, y: nan}] # what must come out beyond the drawn inputs\n",
     "threads: 1 # that a kernel may use\n",
     "\n",
     "# What is measured, best 0.1 to 10 ms a call. Odd and prime sizes keep kernels honest.\n",

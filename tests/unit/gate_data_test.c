@@ -143,6 +143,137 @@ static void data_fill__special_values__present_and_only_with_leave(void **state)
     assert_false(distribution_applies(DISTRIBUTION_SPECIAL, &finite));
 }
 
+static void data_fill__constant__is_one_value_whose_sums_are_exact(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task *task = parse(&arena, "{kind: normal, mean: 0.3, deviation: 1}", "real");
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(10));
+    float x[COUNT], last = 0;
+    size_t changes = 0;
+    for (int round = 0; round < 20; round++) {
+        float narrow = 0;
+        data_begin(data);
+        data_fill(data, 0, DISTRIBUTION_CONSTANT, x, COUNT);
+        for (size_t i = 0; i < COUNT; i++) {
+            assert_true(x[i] == x[0]);
+            narrow += x[i];
+        }
+        assert_true((double)narrow == COUNT * (double)x[0]);
+        assert_true(x[0] != 0 && fabs((double)x[0] - 0.3) < 1.1);
+        changes += x[0] != last;
+        last = x[0];
+    }
+    assert_true(changes > 10);
+}
+
+/* In every few hundred elements; their neighbours are as drawn. */
+static void data_fill__clustered__maxima_lie_side_by_side(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task *task = parse(&arena, "{kind: uniform, low: -1, high: 3}", "real");
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(11));
+    float x[COUNT];
+    data_fill(data, 0, DISTRIBUTION_CLUSTERED, x, COUNT);
+    size_t high = 0, clusters = 0, pairs = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        const bool is_high = x[i] >= 2.998F;
+        high += is_high;
+        clusters += is_high && (i == 0 || x[i - 1] < 2.998F);
+        pairs += is_high && i > 0 && x[i - 1] >= 2.998F;
+    }
+    assert_in_range(high, COUNT / 512, COUNT / 16);
+    assert_in_range(clusters, COUNT / 512, COUNT / 512 + 10);
+    assert_true(pairs > clusters);
+}
+
+static void data_fill__sorted__rises_or_falls(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(12));
+    float x[COUNT];
+    size_t rising = 0, falling = 0;
+    for (int round = 0; round < 20; round++) {
+        data_begin(data);
+        data_fill(data, 0, DISTRIBUTION_SORTED, x, COUNT);
+        const bool rises = x[COUNT - 1] > x[0];
+        for (size_t i = 1; i < COUNT; i++)
+            assert_true(rises ? x[i] >= x[i - 1] : x[i] <= x[i - 1]);
+        rising += rises;
+        falling += !rises;
+    }
+    assert_true(rising > 0 && falling > 0);
+}
+
+static void data_fill__spikes__few_and_at_both_ends(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task *task = parse(&arena, "{kind: uniform, low: -2, high: 2}", "real");
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(13));
+    float x[COUNT];
+    size_t low = 0, high = 0;
+    data_fill(data, 0, DISTRIBUTION_SPIKES, x, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        low += x[i] == -2;
+        high += x[i] == 2;
+    }
+    assert_in_range(low, 1, COUNT / 64);
+    assert_in_range(high, 1, COUNT / 64);
+}
+
+static void data_fill__tiny__holds_denormals_and_zeros_of_both_signs(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task *task = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
+    CLEANUP(data_close) struct data *data = data_open(task, rng_seeded(14));
+    float x[COUNT];
+    size_t denormals = 0, plus = 0, minus = 0;
+    data_fill(data, 0, DISTRIBUTION_TINY, x, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        denormals += fpclassify(x[i]) == FP_SUBNORMAL;
+        plus += x[i] == 0 && !signbit(x[i]);
+        minus += x[i] == 0 && signbit(x[i]);
+        assert_true(fabsf(x[i]) < 1e-5F);
+    }
+    assert_true(denormals > 0 && plus > 0 && minus > 0);
+}
+
+/* One NaN in each fill, at random places; then every element; then another draw. */
+static void data_fill__declared_situations__are_as_declared(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task *plain = parse(&arena, "{kind: normal, mean: 0, deviation: 1}", "real");
+    assert_false(distribution_applies(DISTRIBUTION_SITUATION, plain));
+    struct task task = *plain;
+    task.special_count = 3;
+    task.specials[0].args[0] = (struct special_arg){.kind = SPECIAL_ONE, .value = (double)NAN};
+    task.specials[1].args[0] = (struct special_arg){.kind = SPECIAL_VALUE, .value = -HUGE_VAL};
+    task.specials[2].args[0] =
+        (struct special_arg){.kind = SPECIAL_DRAWN, .draw = {DRAW_UNIFORM, 1e4, 1e4 + 1}};
+    assert_true(distribution_applies(DISTRIBUTION_SITUATION, &task));
+    CLEANUP(data_close) struct data *data = data_open(&task, rng_seeded(15));
+    float x[COUNT];
+    size_t nan = 0;
+    data_fill(data, 0, DISTRIBUTION_SITUATION, x, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        nan += isnan(x[i]) != 0;
+    assert_int_equal(nan, 1);
+    data_choose_situation(data, 1);
+    data_fill(data, 0, DISTRIBUTION_SITUATION, x, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_true(isinf(x[i]) && x[i] < 0);
+    data_choose_situation(data, 2);
+    data_fill(data, 0, DISTRIBUTION_SITUATION, x, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        assert_true(x[i] >= 1e4F && x[i] <= 1e4F + 1);
+}
+
 static void data_perturb__float__moves_each_by_one_ulp(void **state)
 {
     (void)state;
@@ -210,6 +341,12 @@ int main(void)
         cmocka_unit_test(data_fill__twice__is_never_the_same),
         cmocka_unit_test(data_fill__exact_integers__sum_exactly_in_float),
         cmocka_unit_test(data_fill__special_values__present_and_only_with_leave),
+        cmocka_unit_test(data_fill__constant__is_one_value_whose_sums_are_exact),
+        cmocka_unit_test(data_fill__clustered__maxima_lie_side_by_side),
+        cmocka_unit_test(data_fill__sorted__rises_or_falls),
+        cmocka_unit_test(data_fill__spikes__few_and_at_both_ends),
+        cmocka_unit_test(data_fill__tiny__holds_denormals_and_zeros_of_both_signs),
+        cmocka_unit_test(data_fill__declared_situations__are_as_declared),
         cmocka_unit_test(data_perturb__float__moves_each_by_one_ulp),
         cmocka_unit_test(data_poison__nan_kind__is_nan_in_both_float_types),
         cmocka_unit_test(data_poison_intact__one_byte_changed__is_found),

@@ -72,7 +72,7 @@ static void task_parse__wrong_keys__say_where_and_how(void **state)
         {"precision: normal", "colour: blue", "task.yaml:10:1: unknown key 'colour'",
          "allowed here: 'name', 'entry', 'family', 'level', 'summary', 'dtype', "
          "'accumulate', 'axes', 'attrs', 'args', 'flops', 'bytes', 'precision', 'reassociate', "
-         "'finite_only', 'threads', 'cases', 'held_out', 'reference'"},
+         "'finite_only', 'special', 'threads', 'cases', 'held_out', 'reference'"},
         {"name: scale\n", "", "task.yaml:1:1: 'name' is missing", ""},
         {"dtype: float32\n", "", "task.yaml:1:1: 'dtype' is missing", ""},
         {"axes: [m, {name: n, min: 2}]\n", "", "task.yaml:1:1: 'axes' is missing",
@@ -92,6 +92,37 @@ static void task_parse__wrong_keys__say_where_and_how(void **state)
          "task.yaml:3:1: this key is there twice", "remove one of the two 'family'"},
         {"family: elementwise", "family: \"two\\nlines\"",
          "task.yaml:2:9: 'family' must be one line of text", ""},
+    };
+    (void)state;
+    CHECK(mistakes);
+}
+
+static void task_parse__wrong_situations__say_where_and_how(void **state)
+{
+    static const struct mistake mistakes[] = {
+        {"precision: normal", "special: nan",
+         "task.yaml:10:10: 'special' must be a list with at least one item", NULL},
+        {"precision: normal", "special: [{z: nan}]", "task.yaml:10:12: unknown key 'z'",
+         "did you mean 'x'?"},
+        {"precision: normal", "special: [{y: nan}]", "task.yaml:10:11: no input is special here",
+         "say what an input holds: special: [{x: -inf, y: 0}]"},
+        {"precision: normal", "special: [{x: huge}]",
+         "task.yaml:10:15: 'huge' is nothing that 'x' can hold", NULL},
+        {"precision: normal", "special: [{x: \"1\"}]",
+         "task.yaml:10:15: '' is nothing that 'x' can hold", NULL},
+        {"precision: normal", "special: [{x: finite}]",
+         "task.yaml:10:15: 'finite' is nothing that 'x' can hold", NULL},
+        {"precision: normal", "special: [{x: one}]",
+         "task.yaml:10:15: 'one' is nothing that 'x' can hold", NULL},
+        {"precision: normal", "special: [{x: 1, y: one nan}]",
+         "task.yaml:10:21: 'one nan' is nothing that 'y' can hold",
+         "a number, nan, inf, -inf or finite"},
+        {"precision: normal", "special: [{x: 1e39}]",
+         "task.yaml:10:15: values that 'float32' cannot hold", NULL},
+        {"precision: normal", "special: [{x: 1, y: {kind: constant, value: 1}}]",
+         "task.yaml:10:21: 'draw' of 'y', whose role is out", NULL},
+        {"precision: normal", "finite_only: true\nspecial: [{x: nan}]",
+         "task.yaml:11:15: 'x' is not finite, but the task is finite_only", NULL},
     };
     (void)state;
     CHECK(mistakes);
@@ -437,6 +468,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(task_parse__wrong_keys__say_where_and_how),
+        cmocka_unit_test(task_parse__wrong_situations__say_where_and_how),
         cmocka_unit_test(task_parse__wrong_values__say_where_and_how),
         cmocka_unit_test(task_parse__wrong_names__say_where_and_how),
         cmocka_unit_test(task_parse__wrong_draws__say_where_and_how),

@@ -254,6 +254,7 @@ static void task_id__what_decides_a_verdict__changes_it(void **state)
         {"bytes: rows", "bytes: cols"},
         {"role: inout", "role: in"},
         {"rows: 7", "rows: 8"},
+        {"threads: 4", "threads: 4\nspecial: [{x: 1}]"},
     };
     const struct hash_id base = id_of("L1", "L1", full_reference);
     (void)state;
