@@ -64,7 +64,7 @@ static const char *yaml_of(const struct kernel *k, struct arena *arena)
 {
     return arena_printf(arena,
                         "name: %s\nfamily: elementwise\nsummary: a row of work\ndtype: float32\n"
-                        "axes: [rows, cols, depth]\nargs:\n"
+                        "axes: [{name: rows, min: 10}, cols, depth]\nargs:\n"
                         "  - {name: x, role: in, shape: [rows, cols], draw: {kind: uniform, "
                         "low: -1, high: 1}}\n"
                         "  - {name: y, role: out, shape: [rows, cols]}\nprecision: relaxed\n"
