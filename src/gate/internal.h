@@ -274,7 +274,8 @@ struct judgement {
     const char *only_case; /* NULL: all */
     bool is_confirmation;
     bool is_decided; /* `out` holds its verdict; the rest is skipped */
-    int64_t doubts;  /* doubtful ends of a child so far; MOST_DOUBTS are excused */
+    int64_t doubts;  /* doubtful ends of a child so far; MOST_DOUBTS are excused, more by samples */
+    int64_t samples; /* timed pairs so far */
     int64_t fastest_ns[TASK_MAX_CASES + 1]; /* call of the candidate seen while checking */
     double error[TASK_MAX_CASES + 1];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];
