@@ -8,6 +8,8 @@
 #include "os/process.h"
 #include "target/target.h"
 
+#include <string.h>
+
 static const struct param doctor_params[] = {PARAM_MEMORY, {0}};
 
 struct finding_list {
@@ -52,21 +54,59 @@ static void check_compilers(struct finding_list *list, const struct target_featu
             "apt-get install clang-19");
 }
 
+/* What it means that the box lacks a layer; names as target_missing_layers has them. */
+static const struct {
+    const char *name, *meaning, *help;
+} layers_known[] = {
+    {"landlock", "no Landlock: files are guarded by seccomp alone",
+     "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK, and 'landlock' among its lsm="},
+    {"namespaces", "no namespaces of its own: network and IPC are guarded by seccomp alone",
+     "let users make user namespaces: sysctl kernel.unprivileged_userns_clone, "
+     "user.max_user_namespaces"},
+    {"hidden clock",
+     "the time-stamp counter is not hidden: the scan of its instructions alone stands "
+     "between a candidate and a clock",
+     "a kernel with PR_SET_TSC"},
+    {"hidden vdso clock",
+     "the kernel's page of clocks is not hidden: a candidate that finds it can tell "
+     "the time",
+     "a kernel that lets a process unmap [vvar]"},
+    {"hidden process",
+     "the child is not hidden: programs of the same user may look into it, and it may "
+     "outlive kope",
+     "a kernel that allows PR_SET_DUMPABLE and PR_SET_PDEATHSIG"},
+};
+
+/* Is it one of the names between commas? */
+static bool is_listed(const char *layers, const char *name)
+{
+    while (*layers) {
+        const size_t length = strcspn(layers, ",");
+        if (length == strlen(name) && strncmp(layers, name, length) == 0)
+            return true;
+        layers += length;
+        layers += strspn(layers, ", ");
+    }
+    return false;
+}
+
 static void check_sandbox(struct finding_list *list, const struct target *target,
                           struct arena *arena)
 {
     const char *layers = target_missing_layers(target);
     const int abi = os_landlock_abi();
-    say(list, abi > 0 ? "ok" : "less",
-        abi > 0 ? arena_printf(arena, "Landlock ABI %d", abi)
-                : "no Landlock: files are guarded by seccomp alone",
-        abi > 0 ? "" : "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK");
+    if (abi > 0)
+        say(list, "ok", arena_printf(arena, "Landlock ABI %d", abi), "");
     say(list, os_has_seccomp() ? "ok" : "missing", "seccomp filters",
         os_has_seccomp() ? "" : "a kernel with CONFIG_SECCOMP_FILTER");
-    say(list, layers[0] == '\0' ? "ok" : "less",
-        layers[0] == '\0' ? "every sandbox layer"
-                          : arena_printf(arena, "sandbox layers missing: %s", layers),
-        "");
+    for (size_t i = 0; i < sizeof layers_known / sizeof *layers_known; i++)
+        if (is_listed(layers, layers_known[i].name))
+            say(list, "less",
+                arena_printf(arena, "sandbox without '%s': %s", layers_known[i].name,
+                             layers_known[i].meaning),
+                layers_known[i].help);
+    if (layers[0] == '\0')
+        say(list, "ok", "every sandbox layer", "");
 }
 
 /* A model, and whether the variable of its key is set; never its value. */
