@@ -133,7 +133,7 @@ static bool check_symbols(const struct elf *elf, const struct object_rules *rule
             text[strings->sh_size - 1] != '\0')
             return refuse(why, "the symbol names are damaged");
         const Elf64_Sym *symbols = (const Elf64_Sym *)(const void *)(elf->data + table->sh_offset);
-        for (size_t s = 1; s < table->sh_size / sizeof *symbols; s++) {
+        for (size_t s = 0; s < table->sh_size / sizeof *symbols; s++) {
             if (symbols[s].st_name >= strings->sh_size)
                 return refuse(why, "a symbol has no name");
             if (!check_symbol(&symbols[s], text + symbols[s].st_name, rules, arena, why))
