@@ -5,8 +5,8 @@
  * scalars and array elements, local scalars and arrays, calls to math functions and to helper
  * functions of the same file, local pointers into an array. What is not understood becomes an
  * opaque statement that keeps its text, with the line and the reason: an unknown statement never
- * makes the rest unknown. Array subscripts are kept as written; nest_delinearize (nest/affine.h) finds
- * the dimensions behind `a[i * k + p]`.
+ * makes the rest unknown. Array subscripts are kept as written; nest_delinearize (nest/affine.h)
+ * finds the dimensions behind `a[i * k + p]`.
  *
  * Loops have stable unique names ("j", "j2" for the second loop over a `j`), by which moves and
  * recipes speak of them. Printing and reading again gives the same nest: nest_print is its text
@@ -63,6 +63,13 @@ enum nest_expr_kind {
     NEST_CALL,        /* text(args...) */
     NEST_CAST         /* (text)args[0] */
 };
+
+/* The binary operators with how tightly they bind, more is tighter; ends with a NULL text. */
+struct nest_operator {
+    const char *text;
+    int level;
+};
+extern const struct nest_operator nest_operators[];
 
 enum { NEST_MAX_ARGS = 12 };
 

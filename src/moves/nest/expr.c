@@ -216,18 +216,17 @@ static bool read_unary(struct reader *r, size_t *at, const struct nest_expr **ou
     return ok && reader_count(r);
 }
 
+const struct nest_operator nest_operators[] = {{"*", 10}, {"/", 10}, {"%", 10}, {"+", 9},  {"-", 9},
+                                               {"<<", 8}, {">>", 8}, {"<", 7},  {"<=", 7}, {">", 7},
+                                               {">=", 7}, {"==", 6}, {"!=", 6}, {"&", 5},  {"^", 4},
+                                               {"|", 3},  {"&&", 2}, {"||", 1}, {0}};
+
 /* Precedence of a binary operator, 0 where there is none. */
 static int precedence(const struct tokens *tokens, size_t at)
 {
-    static const struct {
-        const char *text;
-        int level;
-    } operators[] = {{"*", 10}, {"/", 10}, {"%", 10}, {"+", 9}, {"-", 9},  {"<<", 8},
-                     {">>", 8}, {"<", 7},  {"<=", 7}, {">", 7}, {">=", 7}, {"==", 6},
-                     {"!=", 6}, {"&", 5},  {"^", 4},  {"|", 3}, {"&&", 2}, {"||", 1}};
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (token_is(tokens, at, operators[i].text))
-            return operators[i].level;
+    for (const struct nest_operator *o = nest_operators; o->text; o++) {
+        if (token_is(tokens, at, o->text))
+            return o->level;
     }
     return 0;
 }

@@ -7,21 +7,15 @@ enum { LEVEL_CONDITIONAL = 0, LEVEL_UNARY = 11, LEVEL_POSTFIX = 12 };
 
 static int level_of(const struct nest_expr *expr)
 {
-    static const struct {
-        const char *text;
-        int level;
-    } operators[] = {{"*", 10}, {"/", 10}, {"%", 10}, {"+", 9}, {"-", 9},  {"<<", 8},
-                     {">>", 8}, {"<", 7},  {"<=", 7}, {">", 7}, {">=", 7}, {"==", 6},
-                     {"!=", 6}, {"&", 5},  {"^", 4},  {"|", 3}, {"&&", 2}, {"||", 1}};
     if (expr->kind == NEST_CONDITIONAL)
         return LEVEL_CONDITIONAL;
     if (expr->kind == NEST_UNARY || expr->kind == NEST_CAST)
         return LEVEL_UNARY;
     if (expr->kind != NEST_BINARY)
         return LEVEL_POSTFIX;
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
-        if (str_equal(operators[i].text, expr->text))
-            return operators[i].level;
+    for (const struct nest_operator *o = nest_operators; o->text; o++) {
+        if (str_equal(o->text, expr->text))
+            return o->level;
     }
     BUG("nest: operator '%s'", expr->text);
 }
