@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "os/file.h"
+#include "propose/driver.h"
 #include "propose/reply.h"
 #include "json/json.h"
 
@@ -160,16 +161,6 @@ static const char *decision_text(const struct agent_workspace *workspace, const 
                         agent_name, form + strlen(empty));
 }
 
-static bool was_judged(const struct propose_request *request, const struct candidate *candidate)
-{
-    const struct hash_id id = candidate_id(candidate);
-    for (size_t i = 0; i < request->tried_count; i++) {
-        if (str_equal(request->tried[i], id.text))
-            return true;
-    }
-    return false;
-}
-
 const char *agent_workspace_read(const struct agent_workspace *workspace,
                                  const struct agent_row *row, const char *agent_name,
                                  const struct task *task, const struct propose_request *request,
@@ -198,7 +189,7 @@ const char *agent_workspace_read(const struct agent_workspace *workspace,
     const struct hash_id after = candidate_id(&parsed.candidate);
     if (str_equal(before.text, after.text))
         return "nothing was changed in kernel.c";
-    if (was_judged(request, &parsed.candidate))
+    if (propose_was_tried(request, after.text))
         return "this very candidate was judged before";
     *out = parsed;
     return NULL;

@@ -36,6 +36,9 @@ struct proposer {
     void *state;
 };
 
+/* Is `id`, a candidate's id or recipe, among those that the run has already judged? */
+bool propose_was_tried(const struct propose_request *request, const char *id);
+
 extern const struct proposer_driver proposer_driver_offline;
 extern const struct proposer_driver proposer_driver_llm;
 extern const struct proposer_driver proposer_driver_agent;

@@ -105,11 +105,8 @@ static bool was_judged(const struct session *s, const struct proposal *first,
                        const struct proposal *proposal)
 {
     const char *id = identity(&proposal->candidate, s->asking.arena);
-    const struct propose_request *request = s->asking.request;
-    for (size_t i = 0; i < request->tried_count; i++) {
-        if (str_equal(request->tried[i], id))
-            return true;
-    }
+    if (propose_was_tried(s->asking.request, id))
+        return true;
     for (const struct proposal *p = first; p != proposal; p = p->next) {
         if (!p->failure && str_equal(identity(&p->candidate, s->asking.arena), id))
             return true;

@@ -128,3 +128,12 @@ const char *proposer_kind(const struct proposer *proposer)
 {
     return proposer->driver->name;
 }
+
+bool propose_was_tried(const struct propose_request *request, const char *id)
+{
+    for (size_t i = 0; i < request->tried_count; i++) {
+        if (str_equal(request->tried[i], id))
+            return true;
+    }
+    return false;
+}
