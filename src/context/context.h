@@ -56,6 +56,19 @@ struct context_attempt {
     const char *outcome; /* context_path_line */
 };
 
+/* What the caller knows that applies here: a verified skill, a rule that a candidate could break.
+ * It competes with what memory holds for a place in WARM: there it has a label to be cited by, is
+ * withheld at random like any other item, and one that is born within an epoch is added at the end.
+ * A rule counts as a failure to avoid. */
+#define CONTEXT_SKILL "skill"
+#define CONTEXT_RULE "rule"
+struct context_offer {
+    const char *kind; /* CONTEXT_SKILL or CONTEXT_RULE */
+    const char *ref;  /* its name or id: the same in every step */
+    const char *text; /* what the model reads, one line or a few; the same in every step */
+    double score;     /* expected gain in log-ratio of showing it; one of 0 is never shown */
+};
+
 struct context_request {
     const struct task *task;
     const char *target_id;
@@ -69,8 +82,10 @@ struct context_request {
     const char *path_summary; /* what came before the last outcomes of the path, in short; NULL */
     const char *finding;      /* profile finding in words; "" */
     const char *ask;          /* what is asked for now */
-    int64_t budget_tokens;    /* 0: 16000 */
-    double withhold_share;    /* 0: none */
+    const struct context_offer *offers; /* skills and rules, any order */
+    size_t offer_count;
+    int64_t budget_tokens; /* 0: 16000 */
+    double withhold_share; /* 0: none */
     uint64_t seed;
     struct context_epoch *epoch;           /* NULL: a prompt on its own */
     const struct context_order *order;     /* asked where an epoch begins; NULL: by score */

@@ -106,6 +106,20 @@ static void add_decision(const struct context_request *request, const struct gra
     entry->item.score = gain * transfer_weight(request, d);
 }
 
+static void add_offer(const struct context_offer *offer, struct arena *arena, struct entries *out)
+{
+    const size_t length = strlen(offer->text);
+    const bool is_ended = length != 0 && offer->text[length - 1] == '\n';
+    struct entry *entry = entries_add(out, "warm", offer->kind, offer->ref,
+                                      arena_printf(arena, "- %s %s: %s%s", offer->kind, offer->ref,
+                                                   offer->text, is_ended ? "" : "\n"));
+    if (!entry)
+        return;
+    entry->is_failure = str_equal(offer->kind, CONTEXT_RULE);
+    entry->diversity = offer->ref;
+    entry->item.score = offer->score;
+}
+
 /* Words of the task for text search: its name, family, dtype and what its reference calls. */
 static const char *task_words(const struct task *task, struct arena *arena)
 {
@@ -118,6 +132,8 @@ bool context_retrieve(struct graph *graph, const struct context_request *request
 {
     struct graph_decision best;
     bool found = false;
+    for (size_t i = 0; i < request->offer_count; i++)
+        add_offer(&request->offers[i], arena, out);
     if (!graph_best(graph, request->task->id.text, request->target_id, arena, &found, &best, err))
         return false;
     if (found)

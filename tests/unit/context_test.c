@@ -104,6 +104,34 @@ static void context_build__any_budget__is_a_hard_bound(void **state)
     (void)state;
 }
 
+/* Skills and rules of the caller are items like others: labelled, in the ledger, cited by label. */
+static void context_build__offers__are_labelled_and_in_the_ledger(void **state)
+{
+    struct arena arena = {0};
+    struct err err = {0};
+    struct graph *graph = NULL;
+    struct context context;
+    const struct context_offer offers[] = {
+        {CONTEXT_SKILL, "split-sums", "four accumulators hide the latency of an addition", 0.4},
+        {CONTEXT_RULE, "no-aligned-load", "buffers are aligned to their element only\n", 0.2},
+        {CONTEXT_SKILL, "worthless", "is never shown", 0.0}};
+    assert_true(graph_open(":memory:", &graph, &err));
+    const struct context_request request = {.task = load(&arena),
+                                            .target_id = "t",
+                                            .offers = offers,
+                                            .offer_count = 3,
+                                            .budget_tokens = 2000};
+    assert_true(context_build(graph, &request, &arena, &context, &err));
+    assert_non_null(strstr(context.text, "- skill split-sums: four accumulators"));
+    assert_non_null(strstr(context.text, "- rule no-aligned-load: buffers are aligned"));
+    assert_null(strstr(context.text, "is never shown"));
+    assert_string_equal(context_label_ref(context.items, context.item_count, "E1"), "split-sums");
+    assert_non_null(strstr(context_ledger(&context, &arena), "no-aligned-load"));
+    graph_close(&graph);
+    arena_free(&arena);
+    (void)state;
+}
+
 static struct entries warm_of(size_t count)
 {
     static struct entries warm;
@@ -195,6 +223,7 @@ int main(void)
         cmocka_unit_test(context_build__empty_memory__holds_task_and_fits),
         cmocka_unit_test(context_build__budget_below_required__is_an_error_with_the_need),
         cmocka_unit_test(context_build__any_budget__is_a_hard_bound),
+        cmocka_unit_test(context_build__offers__are_labelled_and_in_the_ledger),
         cmocka_unit_test(context_build_passive__history_grows__oldest_leave_a_full_window),
         cmocka_unit_test(context_choose__tokens_for_some__takes_the_best_within_them),
         cmocka_unit_test(context_choose__share_withheld__is_near_its_propensity),
