@@ -353,6 +353,14 @@ static bool apply_note(struct intake *in, struct err *err)
     return query_run(&query, err);
 }
 
+static bool apply_a_skill(struct intake *in, struct err *err)
+{
+    struct skill_event skill;
+    if (!event_read_skill(in->event->body, in->arena, &skill, &in->problem))
+        return true;
+    return apply_skill(in->graph, in->event, &skill, err);
+}
+
 static const struct {
     const char *kind;
     bool (*apply)(struct intake *in, struct err *err);
@@ -362,6 +370,7 @@ static const struct {
     {EVENT_DECISION, apply_decision}, {EVENT_OUTCOME, apply_an_outcome},
     {EVENT_CONTEXT, apply_context},   {EVENT_FINDING, apply_finding},
     {EVENT_NOTE, apply_note},         {EVENT_EXCHANGE, apply_exchange},
+    {EVENT_SKILL, apply_a_skill},
 };
 
 static bool insert_event(struct graph *graph, const struct event *event, bool *is_new,

@@ -30,6 +30,9 @@ static const char *const dumps[] = {
     "SELECT 'item', * FROM context_item ORDER BY context_id, position",
     "SELECT 'note', * FROM note ORDER BY note_id",
     "SELECT 'exchange', * FROM exchange ORDER BY exchange_id",
+    "SELECT 'skill', * FROM skill ORDER BY skill_id",
+    "SELECT 'skill-state', * FROM skill_state ORDER BY skill_id",
+    "SELECT 'skill-evidence', * FROM skill_evidence ORDER BY evidence_id",
     TEXT_DUMP " LEFT JOIN decision_text f ON f.rowid = d.row ORDER BY d.decision_id",
     "SELECT 'words', t.task_id, f.words FROM task t LEFT JOIN task_text f ON f.rowid = t.row"
     " ORDER BY t.task_id",

@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-enum { GRAPH_MAX_STATEMENTS = 96 };
+enum { GRAPH_MAX_STATEMENTS = 160 };
 
 struct statement {
     const char *sql; /* a constant: found by its address */
@@ -76,6 +76,13 @@ void give_stamp(struct query *query, const struct event *event);
 
 bool apply_outcome(struct graph *graph, const struct event *event,
                    const struct outcome_event *outcome, struct err *err);
+
+/* ---- apply_skill.c */
+bool apply_skill(struct graph *graph, const struct event *event, const struct skill_event *skill,
+                 struct err *err);
+
+/* ---- schema_skill.c: a script of a migration. */
+extern const char schema_skill[];
 
 /* ---- text.c: the words that are searched. */
 enum text_of { TEXT_OF_DECISION, TEXT_OF_RUN, TEXT_OF_TASK };

@@ -25,6 +25,7 @@
 #define EVENT_OUTCOME "outcome"
 #define EVENT_FINDING "finding"
 #define EVENT_NOTE "note"
+#define EVENT_SKILL "skill"
 
 /* What of a task retrieval needs; written once for each task id. */
 struct task_event {
@@ -146,6 +147,34 @@ struct note_event {
     const char *text, *about; /* about: a run, decision, task; "" */
 };
 
+/* The history of a skill, append only: what it is, what was measured of it, what it now counts as.
+ * `action` tells which of the fields hold; the others are "" and 0. */
+#define SKILL_DEFINE "define"
+#define SKILL_EVIDENCE "evidence"
+#define SKILL_STATE "state"
+
+struct skill_event {
+    const char *skill_id; /* hash of what it is: the same skill has the same id everywhere */
+    const char *action;
+    /* define */
+    const char *name, *intent;
+    const char *applies, *needs; /* predicates, see skill/predicate.h; needs: of the machine */
+    const char *change;          /* in the words of a recipe; "" where it is an example only */
+    const char *breaks, *origin; /* origin: "seed", "lineage", "distilled", "imported", "person" */
+    const char *learned_on;      /* id of the task; "" */
+    const char *before_body, *after_body; /* store ids of an example; "" */
+    /* evidence */
+    const char *evidence;    /* "trial", "lineage", "ablation", "reuse", "failure" */
+    const char *decision_id; /* the use that it comes from; "" */
+    const char *task_id, *task_name, *family, *regime, *target_id;
+    const char *verdict; /* name of the verdict's kind */
+    const char *text;    /* in a sentence: of what, or why it failed */
+    double log_ratio, log_low, log_high;
+    /* state */
+    const char *state; /* "candidate", "verified", "contradicted", "retired" */
+    const char *reason;
+};
+
 void event_write_task(const struct task_event *e, struct buf *out);
 void event_write_target(const struct target_event *e, struct buf *out);
 void event_write_run(const struct run_event *e, struct buf *out);
@@ -156,6 +185,7 @@ void event_write_exchange(const struct exchange_event *e, struct buf *out);
 void event_write_outcome(const struct outcome_event *e, struct buf *out);
 void event_write_finding(const struct finding_event *e, struct buf *out);
 void event_write_note(const struct note_event *e, struct buf *out);
+void event_write_skill(const struct skill_event *e, struct buf *out);
 
 bool event_read_task(const struct json *body, struct arena *arena, struct task_event *out,
                      struct err *err);
@@ -177,6 +207,8 @@ bool event_read_finding(const struct json *body, struct arena *arena, struct fin
                         struct err *err);
 bool event_read_note(const struct json *body, struct arena *arena, struct note_event *out,
                      struct err *err);
+bool event_read_skill(const struct json *body, struct arena *arena, struct skill_event *out,
+                      struct err *err);
 
 /* A verdict as JSON, as in outcome events and `kope check --json`. */
 void event_write_verdict(struct json_writer *w, const struct verdict *verdict);

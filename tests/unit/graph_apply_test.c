@@ -31,7 +31,7 @@ static void add_rivals(struct world *w, const struct small_world *s)
     event_write_target(&(struct target_event){.target_id = "zen3", .name = "cpu"}, &body);
     (void)world_add(w, EVENT_TARGET, &body);
     (void)buf_append_str(&body, "{\"anything\":1}");
-    (void)world_add(w, "skill", &body); /* of a later version */
+    (void)world_add(w, "gossip", &body); /* of a later version */
     (void)buf_append_str(&body, "{\"run_id\":5}");
     (void)world_add(w, EVENT_DECISION, &body); /* refused by its decoder */
 }
