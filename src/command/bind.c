@@ -121,7 +121,15 @@ static bool bind_positional(const struct command *command, const char *word,
                             struct command_call *call, struct err *err)
 {
     for (size_t i = 0; command->params[i].name; i++) {
-        if (command->params[i].positional && !call->values[i]) {
+        const struct param *param = &command->params[i];
+        if (param->type == PARAM_REST) {
+            if (strchr(word, '\n'))
+                return err_set(err, ERR_USAGE, "%s: a word with a line break", param->value);
+            call->values[i] =
+                call->values[i] ? arena_printf(call->arena, "%s\n%s", call->values[i], word) : word;
+            return true;
+        }
+        if (param->positional && !call->values[i]) {
             call->values[i] = word;
             return value_is_valid(&command->params[i], word, err);
         }
@@ -196,4 +204,20 @@ int64_t command_duration_ns(const struct command_call *call, const char *name)
     if (text)
         (void)str_parse_duration_ns(text, &value);
     return value;
+}
+
+const char *const *command_list(const struct command_call *call, const char *name, size_t *count)
+{
+    const char *text = command_text(call, name);
+    size_t words = text ? 1 : 0;
+    for (const char *at = text; at && (at = strchr(at, '\n')); at++)
+        words++;
+    const char **list = arena_array(call->arena, words, sizeof *list);
+    for (size_t i = 0; i < words; i++) {
+        const size_t length = strcspn(text, "\n");
+        list[i] = arena_strndup(call->arena, text, length);
+        text += length + 1;
+    }
+    *count = words;
+    return list;
 }

@@ -20,7 +20,9 @@
 
 enum { COMMAND_MAX_PARAMS = 24 };
 
-enum param_type { PARAM_FLAG, PARAM_TEXT, PARAM_PATH, PARAM_INT, PARAM_DURATION };
+/* PARAM_REST is a positional that takes all words from its place on; its value holds them with a
+ * newline between each two (command_list gives them one by one). */
+enum param_type { PARAM_FLAG, PARAM_TEXT, PARAM_PATH, PARAM_INT, PARAM_DURATION, PARAM_REST };
 
 struct param {
     const char *name;  /* "budget": --budget; or the name of a positional */
@@ -76,6 +78,8 @@ const char *command_text(const struct command_call *call, const char *name);
 bool command_flag(const struct command_call *call, const char *name);
 int64_t command_int(const struct command_call *call, const char *name, int64_t otherwise);
 int64_t command_duration_ns(const struct command_call *call, const char *name);
+/* The words of a PARAM_REST, in the call's arena. */
+const char *const *command_list(const struct command_call *call, const char *name, size_t *count);
 
 /* `kope help`, `kope help optimize`, kope(1) as roff, completion for bash, zsh or fish. */
 void command_write_overview(struct buf *out);

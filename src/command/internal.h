@@ -8,7 +8,8 @@
 
 extern const struct command command_optimize, command_resume, command_check, command_compare,
     command_report, command_context, command_runs;
-extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild;
+extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild,
+    command_memory_merge;
 extern const struct command command_target_list, command_target_probe, command_task_new,
     command_task_check, command_task_explain;
 extern const struct command command_model_list, command_model_ping, command_model_count,

@@ -12,6 +12,7 @@ const struct command *const command_table[] = {
     &command_memory_stats,
     &command_memory_verify,
     &command_memory_rebuild,
+    &command_memory_merge,
     &command_mcp,
     &command_target_list,
     &command_target_probe,

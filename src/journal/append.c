@@ -85,24 +85,42 @@ static void tick(struct journal_clock *clock)
         clock->counter++;
 }
 
-static bool write_record(struct journal *journal, struct segment *segment, const char *kind,
-                         const struct buf *body, struct hash_id *out_id, struct err *err)
+/* Whole lines; all of them or none. */
+static bool write_lines(struct journal *journal, struct segment *segment, const struct buf *lines,
+                        struct err *err)
 {
-    tick(&journal->clock);
-    buf_clear(&journal->line);
-    if (!record_write(kind, journal->clock, segment->writer, body, &journal->line, out_id))
-        return err_set(err, ERR_LIMIT, "an event '%s' of %zu bytes is larger than %d", kind,
-                       body->length, JOURNAL_MAX_EVENT_BYTES);
     const struct journal_io *io = journal->io;
-    if (!io_write_all(io, segment->fd, journal->line.data, journal->line.length)) {
+    if (!io_write_all(io, segment->fd, lines->data, lines->length)) {
         (void)err_set_errno(err, errno, "cannot append to the journal '%s'", journal->journal_dir);
         if (io->truncate(io->context, segment->fd, (off_t)segment->bytes) != 0)
             segment_retire(journal, segment);
         return false;
     }
-    segment->bytes += (int64_t)journal->line.length;
+    segment->bytes += (int64_t)lines->length;
     segment->written++;
     return true;
+}
+
+/* An event to be written, or lines that are records already. */
+struct writing {
+    const char *kind;
+    const struct buf *body;
+    struct hash_id *out_id;
+    const struct buf *lines;
+};
+
+static bool write_record(struct journal *journal, struct segment *segment,
+                         const struct writing *what, struct err *err)
+{
+    if (what->lines)
+        return write_lines(journal, segment, what->lines, err);
+    tick(&journal->clock);
+    buf_clear(&journal->line);
+    if (!record_write(what->kind, journal->clock, segment->writer, what->body, &journal->line,
+                      what->out_id))
+        return err_set(err, ERR_LIMIT, "an event '%s' of %zu bytes is larger than %d", what->kind,
+                       what->body->length, JOURNAL_MAX_EVENT_BYTES);
+    return write_lines(journal, segment, &journal->line, err);
 }
 
 /* Syncs for all who have written; the lock is free meanwhile. */
@@ -142,15 +160,14 @@ static bool wait_synced(struct journal *journal, struct segment *segment, int64_
 }
 
 /* With the lock held. */
-static bool append_locked(struct journal *journal, const char *kind, const struct buf *body,
-                          struct hash_id *out_id, struct err *err)
+static bool append_locked(struct journal *journal, const struct writing *what, struct err *err)
 {
     struct segment *segment = journal->segment ? journal->segment : make_segment(journal, err);
     if (!segment)
         return false;
     journal->segment = segment;
     segment->users++;
-    const bool ok = write_record(journal, segment, kind, body, out_id, err) &&
+    const bool ok = write_record(journal, segment, what, err) &&
                     wait_synced(journal, segment, segment->written, err);
     segment->users--;
     segment_release(segment);
@@ -192,9 +209,18 @@ bool journal_append(struct journal *journal, const char *kind, const struct buf 
         return false;
     struct hash_id id;
     (void)pthread_mutex_lock(&journal->lock);
-    const bool ok = append_locked(journal, kind, body, &id, err);
+    const bool ok =
+        append_locked(journal, &(struct writing){.kind = kind, .body = body, .out_id = &id}, err);
     (void)pthread_mutex_unlock(&journal->lock);
     if (ok && out_id)
         *out_id = id;
+    return ok;
+}
+
+bool journal_append_lines(struct journal *journal, const struct buf *lines, struct err *err)
+{
+    (void)pthread_mutex_lock(&journal->lock);
+    const bool ok = append_locked(journal, &(struct writing){.lines = lines}, err);
+    (void)pthread_mutex_unlock(&journal->lock);
     return ok;
 }

@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+int index_compare(const struct index_entry *a, const struct index_entry *b)
+{
+    const int by_clock = record_compare_clock(a->clock, b->clock);
+    return by_clock != 0 ? by_clock : strcmp(a->id.text, b->id.text);
+}
+
 static int compare_entries(const void *a, const void *b)
 {
-    const struct index_entry *x = a;
-    const struct index_entry *y = b;
-    const int by_clock = record_compare_clock(x->clock, y->clock);
-    return by_clock != 0 ? by_clock : strcmp(x->id.text, y->id.text);
+    return index_compare(a, b);
 }
 
 /* An id covers its clock, so that equal ids are neighbours. */

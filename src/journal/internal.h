@@ -59,6 +59,9 @@ bool record_is_name(const char *text, size_t length);
 bool record_write(const char *kind, struct journal_clock clock, const char *writer,
                   const struct buf *body, struct buf *line, struct hash_id *out_id);
 
+/* A record as it was read from elsewhere, as a line; false where it is over the cap. */
+bool record_write_again(const char *json, size_t length, struct buf *line);
+
 /* Reads a line (without its newline): checksum, form and id. `problem` is filled on false. */
 bool record_read(const char *line, size_t length, struct record *out,
                  char problem[RECORD_PROBLEM_BYTES]);
@@ -129,6 +132,13 @@ struct index {
 bool index_read(const char *journal_dir, const struct journal_position *seen, size_t seen_count,
                 struct index *out, struct err *err);
 void index_free(struct index *index);
+int index_compare(const struct index_entry *a, const struct index_entry *b);
+/* ---- scan.c: all events of an index in its order, as journal_scan gives them. */
+bool index_deliver(const struct index *index,
+                   bool (*each)(void *context, const struct event *event, struct err *err),
+                   void *context, struct err *err);
+/* What was read is in the past of what is appended next. */
+void journal_follow_clock(struct journal *journal, const struct index *index);
 
 /* ---- append.c, journal.c */
 
@@ -137,7 +147,7 @@ struct segment {
     int fd;
     char writer[RECORD_NAME_BYTES];
     int64_t bytes;           /* of whole records written */
-    int64_t written, synced; /* records */
+    int64_t written, synced; /* appends: a record or several lines each */
     bool syncing;            /* a thread is in fdatasync for all */
     int failed;              /* errno of a sync that failed; nothing after `synced` is safe */
     bool retired;            /* takes no more records */
@@ -163,10 +173,17 @@ bool journal_open_with_io(const char *memory_dir, bool writable, const struct jo
  */
 void segment_retire(struct journal *journal, struct segment *segment);
 void segment_release(struct segment *segment);
+/* Records of another segment, with one sync for all; as journal_append otherwise. */
+bool journal_append_lines(struct journal *journal, const struct buf *lines, struct err *err);
 
 /* ---- store.c */
 enum { STORE_MAX_BODY_BYTES = 64 * 1024 * 1024 };
 bool store_get(const char *store_dir, const char *id, struct arena *arena, char **out,
                size_t *out_length, struct err *err);
+/* Is there a file for it, sound or not? */
+bool store_has_file(const char *store_dir, const char *id);
+/* The id where a field of an event names a stored body, else NULL. By convention such a field's
+ * name ends with "_body"; an exchange's is called "body". */
+const char *store_named(const char *kind, const struct json *field);
 
 #endif

@@ -12,7 +12,7 @@
  * (hybrid: wall ms and a counter, so that later events are greater), writer, v (format version) and
  * body; docs/journal-format.md is exact. A torn last record is cut at open by its writer's
  * successor, a corrupt one is named and skipped, never silently. Two memories merge as a set union
- * of their segments' events: copy the segments and the store.
+ * of their events (journal_merge).
  *
  * An event is acknowledged (journal_append returns true) after it is on disk: one fsync serves all
  * the threads that wait (group commit). Threads: a journal may be shared by threads of a process;
@@ -65,6 +65,7 @@ struct event {
     const char *writer;
     const struct json *body; /* NULL where its checksum is right and yet it is no JSON */
     const char *text;        /* the JSON of the whole event, as stored */
+    size_t text_length;
 };
 
 /* All events of the memory in clock order (wall_ms, counter, id), duplicates by id once. The
@@ -94,6 +95,25 @@ bool journal_scan_since(struct journal *journal, const struct journal_position *
  * id. */
 bool journal_verify(const char *memory_dir, struct journal_recovery *recovery,
                     int64_t *missing_bodies, struct err *err);
+
+/* What a merge did. */
+struct journal_merged {
+    int64_t added, known;    /* events of the other that were not here, and that were */
+    int64_t bodies;          /* added to the store */
+    int64_t missing_bodies;  /* named by events of the other, sound neither here nor there */
+    int64_t corrupt_events;  /* of the other: skipped */
+    int64_t torn_bytes;      /* at the ends of the other's segments: never acknowledged */
+    char first_corrupt[256]; /* "segment x.kj, offset 1234: ..." of the other */
+    char first_missing[256]; /* why the first of them could not be had */
+};
+
+/* Makes the events of this memory the union with those of the memory at `other_dir`, which is only
+ * read; bodies come before the events that name them. A body that is missing here is taken from
+ * there even where its event is known. What was merged stays merged where the end is not reached
+ * (false, or a crash): again, and it goes on. ERR_NOT_FOUND where there is no memory, ERR_USAGE
+ * where it is this one. */
+bool journal_merge(struct journal *journal, const char *other_dir, struct journal_merged *out,
+                   struct err *err);
 
 /* Bodies. Writing the same content twice stores it once. Reading checks the id: ERR_CORRUPT where
  * it differs. */

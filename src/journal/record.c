@@ -56,6 +56,12 @@ bool record_write(const char *kind, struct journal_clock clock, const char *writ
            buf_append(line, rest.data, rest.length) && buf_append_char(line, '\n');
 }
 
+bool record_write_again(const char *json, size_t length, struct buf *line)
+{
+    return buf_printf(line, "%08zx %08" PRIx32 " ", length, hash_crc32c(0, json, length)) &&
+           buf_append(line, json, length) && buf_append_char(line, '\n');
+}
+
 /* A place in a line that is read from left to right. */
 struct cursor {
     const char *at, *end;

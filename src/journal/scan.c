@@ -64,13 +64,14 @@ static bool read_event(struct event_reader *reader, const struct index_entry *en
                           .counter = record.clock.counter,
                           .writer = arena_strdup(arena, record.writer),
                           .body = json_get(value, "body"),
-                          .text = record.json};
+                          .text = record.json,
+                          .text_length = record.json_length};
     return true;
 }
 
-static bool deliver(const struct index *index,
-                    bool (*each)(void *context, const struct event *event, struct err *err),
-                    void *context, struct err *err)
+bool index_deliver(const struct index *index,
+                   bool (*each)(void *context, const struct event *event, struct err *err),
+                   void *context, struct err *err)
 {
     struct event_reader reader = {.index = index, .fd = -1};
     bool ok = true;
@@ -84,8 +85,7 @@ static bool deliver(const struct index *index,
     return ok;
 }
 
-/* What was read is in the past of what is appended next. */
-static void follow_clock(struct journal *journal, const struct index *index)
+void journal_follow_clock(struct journal *journal, const struct index *index)
 {
     if (index->count == 0)
         return;
@@ -105,8 +105,8 @@ bool journal_scan_since(struct journal *journal, const struct journal_position *
     CLEANUP(index_free) struct index index = {0};
     if (!index_read(journal->journal_dir, seen, seen_count, &index, err))
         return false;
-    follow_clock(journal, &index);
-    if (!deliver(&index, each, context, err))
+    journal_follow_clock(journal, &index);
+    if (!index_deliver(&index, each, context, err))
         return false;
     struct journal_position *reached = arena_array(arena, index.segment_count, sizeof *reached);
     for (size_t i = 0; i < index.segment_count; i++) {

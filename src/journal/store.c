@@ -5,6 +5,7 @@
  */
 #include "journal/internal.h"
 
+#include "base/str.h"
 #include "os/file.h"
 #include "os/os.h"
 
@@ -17,6 +18,13 @@
 #include <zstd.h>
 
 enum { COMPRESSION_LEVEL = 3, ID_FOLDER_CHARS = 2, CHUNK_BYTES = 64 * 1024 };
+
+const char *store_named(const char *kind, const struct json *field)
+{
+    const bool is_exchange = str_equal(kind, "exchange") && str_equal(field->key, "body");
+    const char *id = json_string(field, "");
+    return id[0] != '\0' && (is_exchange || str_ends_with(field->key, "_body")) ? id : NULL;
+}
 
 static bool is_id(const char *id)
 {
@@ -74,7 +82,8 @@ bool store_get(const char *store_dir, const char *id, struct arena *arena, char 
     if (!decompress(packed, packed_length, &body) ||
         strcmp(hash_content(buf_text(&body), body.length).text, id) != 0) {
         (void)err_set(err, ERR_CORRUPT, "the stored body '%s' is damaged", id);
-        return err_hint(err, "remove '%s' and copy it from another memory, if there is one",
+        return err_hint(err,
+                        "remove '%s' and run 'kope memory merge' with another memory that has it",
                         body_path(store_dir, id, &scratch));
     }
     *out = arena_strndup(arena, buf_text(&body), body.length);
@@ -109,6 +118,12 @@ static bool has_body(const char *store_dir, const char *id)
     struct err ignored;
     char *text = NULL;
     return store_get(store_dir, id, &scratch, &text, NULL, &ignored);
+}
+
+bool store_has_file(const char *store_dir, const char *id)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    return is_id(id) && os_path_exists(body_path(store_dir, id, &scratch));
 }
 
 static bool make_folder(const struct journal *journal, const char *folder, struct err *err)

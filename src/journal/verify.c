@@ -13,7 +13,6 @@ struct body_names {
     int64_t malformed;
 };
 
-/* By convention a field that names a stored body ends with "_body". */
 static bool collect(void *context, const struct event *event, struct err *err)
 {
     (void)err;
@@ -23,8 +22,8 @@ static bool collect(void *context, const struct event *event, struct err *err)
         return true;
     }
     for (const struct json *field = event->body->first; field; field = field->next) {
-        const char *id = json_string(field, "");
-        if (!str_ends_with(field->key, "_body") || *id == '\0')
+        const char *id = store_named(event->kind, field);
+        if (!id)
             continue;
         names->ids =
             vec_reserve_one(names->ids, names->count, &names->capacity, sizeof *names->ids);

@@ -312,7 +312,7 @@ static void write_param(const struct param *p, struct arena *arena, struct json_
 {
     static const char *const types[] = {
         [PARAM_FLAG] = "boolean", [PARAM_TEXT] = "string",     [PARAM_PATH] = "string",
-        [PARAM_INT] = "integer",  [PARAM_DURATION] = "string",
+        [PARAM_INT] = "integer",  [PARAM_DURATION] = "string", [PARAM_REST] = "string",
     };
     json_begin_object(w);
     json_put_string(w, "type", types[p->type]);
