@@ -88,11 +88,13 @@ static void set_moves_env(struct run *run)
     const char *const *flags = NULL;
     size_t count = 0;
     target_default_build(run->target, &compiler, &flags, &count);
-    run->moves = (struct moves_env){.task = run->task,
-                                    .compilers = compilers,
-                                    .compiler_count = f->compiler_count,
-                                    .default_compiler = compiler,
-                                    .vector_bytes = f->vector_bytes};
+    run->moves = (struct moves_env){
+        .task = run->task,
+        .compilers = compilers,
+        .compiler_count = f->compiler_count,
+        .default_compiler = compiler,
+        .vector_bytes = f->vector_bytes,
+        .cache_bytes = {f->cache_bytes[0], f->cache_bytes[1], f->cache_bytes[2]}};
 }
 
 /* Written by every run: the events are small, and the graph keeps one row for each id. */

@@ -57,6 +57,9 @@ static bool set_word(struct change *change, const char *word)
         change->recipe.compiler = change->compiler->name;
         return true;
     }
+    if (str_starts_with(word, "nest="))
+        return recipe_add_nest(change->env, &change->recipe, equal + 1, change->arena,
+                               &change->refusal);
     enum field field = FIELD_COUNT;
     if (!field_find(word, (size_t)(equal - word), &field))
         BUG("move sets '%s'", word);

@@ -34,6 +34,9 @@ enum field {
 
 struct recipe {
     const char *compiler;
+    const char *nest;        /* steps on the loop nest (nest_move.h); NULL: none */
+    const char *nest_text;   /* the reference after them ... */
+    const char *nest_family; /* ... for compilers of this family */
     unsigned value[FIELD_COUNT];
 };
 
@@ -86,6 +89,14 @@ unsigned recipe_effects(const struct recipe *recipe);
 
 /* Why the task does not allow these effects; NULL where it does. */
 const char *effects_refusal(const struct task *task, unsigned effects, struct arena *arena);
+
+/* Gives the recipe these steps in place of its own; false with the refusal, and the recipe as it
+ * was. */
+bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
+                     struct arena *arena, const char **refusal);
+/* The same with one more sequence behind what it has. */
+bool recipe_add_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
+                     struct arena *arena, const char **refusal);
 
 /* Options that the recipe's compiler or the task cannot have go back to plain. */
 void recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct arena *arena);

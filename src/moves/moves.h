@@ -1,10 +1,10 @@
 /*
- * Moves of the offline proposer, first form: those that need no loop-nest analysis.
+ * Moves of the offline proposer.
  *
- * A *recipe* is the state that moves act on: compiler, flags and edits of the reference's text. It
- * is a value, printed as one line
- * ("compiler=clang-19 opt=3 march=native fast=no-errno,associative polly=strip restrict=1") and
- * read back to the same value, so a candidate is `reference + recipe`: replayable, and the key by
+ * A *recipe* is the state that moves act on: compiler, steps on the loop nest (nest_move.h), flags
+ * and edits of the text. It is a value, printed as one line
+ * ("compiler=clang-19 nest=interchange(j,p);unroll(p:4) opt=3 march=native restrict=1") and read
+ * back to the same value, so a candidate is `reference + recipe`: replayable, and the key by
  * which experience travels between tasks. A move changes one thing in a recipe; it says where it
  * applies and which class of numerics it needs. Pure; no I/O.
  */
@@ -36,7 +36,8 @@ struct moves_env {
     const struct moves_compiler *compilers;
     size_t compiler_count;
     const char *default_compiler;
-    int64_t vector_bytes; /* widest SIMD register of the target; 0 unknown */
+    int64_t vector_bytes;   /* widest SIMD register of the target; 0 unknown */
+    int64_t cache_bytes[3]; /* of one core, nearest first; 0 unknown */
 };
 
 struct move {

@@ -101,8 +101,9 @@ struct nest_stmt {
     const char *name;           /* unique */
     struct nest_symbol *symbol; /* FOR, DECLARE */
     const struct nest_expr *from, *bound;
-    int64_t step;   /* not 0 */
-    const char *op; /* FOR: "<", "<=", ">", ">="; ASSIGN: the operator */
+    int64_t step;       /* not 0 */
+    const char *pragma; /* FOR: the line in front of it, "#pragma omp parallel for"; NULL: none */
+    const char *op;     /* FOR: "<", "<=", ">", ">="; ASSIGN: the operator */
 
     const struct nest_expr *target; /* ASSIGN: a name or an access */
     const struct nest_expr *value;  /* ASSIGN, DECLARE (NULL: none); IF: the condition */

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
+#include "moves/nest_move.h"
 #include "moves/source.h"
 
 #include <assert.h>
@@ -19,6 +20,8 @@ char *recipe_text(const struct recipe *recipe, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
     (void)buf_printf(&text, "compiler=%s", recipe->compiler);
+    if (recipe->nest)
+        (void)buf_printf(&text, " nest=%s", recipe->nest);
     for (int f = 0; f < FIELD_COUNT; f++) {
         const struct field_info *info = field_info((enum field)f);
         const unsigned value = recipe->value[f];
@@ -95,6 +98,25 @@ static bool parse_value(enum field field, const char *value, unsigned *out)
     return true;
 }
 
+/* Steps of a form and a name that exist; whether they apply here, recipe_normalise says. */
+static bool parse_steps(const char *steps, struct arena *arena, struct recipe *recipe)
+{
+    recipe->nest = steps;
+    if (strlen(steps) > NEST_MAX_STEPS_BYTES)
+        return false;
+    for (;;) {
+        struct nest_step step;
+        const char *refusal = NULL;
+        const size_t length = strcspn(steps, ";");
+        if (!nest_step_parse(arena_strndup(arena, steps, length), arena, &step, &refusal) ||
+            !nest_move_find(step.name))
+            return false;
+        steps += length;
+        if (*steps++ == '\0')
+            return true;
+    }
+}
+
 static bool parse_word(const struct moves_env *env, const char *word, struct arena *arena,
                        struct recipe *recipe, unsigned *seen, struct err *err)
 {
@@ -110,6 +132,10 @@ static bool parse_word(const struct moves_env *env, const char *word, struct are
             return err_hint(err, "install it, or choose a recipe of another compiler");
         }
         recipe->compiler = compiler->name;
+    } else if (str_starts_with(word, "nest=")) {
+        if (recipe->nest || !parse_steps(equal + 1, arena, recipe))
+            return bad_word(err, word);
+        return true;
     } else if (!field_find(word, length, &field) ||
                !parse_value(field, equal + 1, &recipe->value[field])) {
         return bad_word(err, word);
@@ -146,6 +172,11 @@ void recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct
     const struct moves_compiler *compiler = moves_find_compiler(env, recipe->compiler);
     if (!compiler)
         BUG("recipe of unknown compiler '%s'", recipe->compiler);
+    const char *refusal = NULL;
+    if (recipe->nest &&
+        !(recipe->nest_family && str_equal(recipe->nest_family, compiler->family)) &&
+        !recipe_set_nest(env, recipe, recipe->nest, arena, &refusal))
+        recipe->nest = recipe->nest_text = recipe->nest_family = NULL;
     for (int f = 0; f < FIELD_COUNT; f++) {
         const struct field_info *info = field_info((enum field)f);
         for (unsigned i = 0; i < FIELD_MAX_OPTIONS && info->options[i].name; i++) {
@@ -200,7 +231,7 @@ const char *recipe_source(const struct moves_env *env, const struct recipe *reci
     /* Loops are reshaped before they are marked; what adds lines comes last. */
     static const enum field order[] = {FIELD_TILE, FIELD_SIMD, FIELD_RESTRICT, FIELD_FLATTEN,
                                        FIELD_VECLIB};
-    const char *text = env->task->reference;
+    const char *text = recipe->nest ? recipe->nest_text : env->task->reference;
     *skipped = 0;
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
         if (!recipe->value[order[i]])

@@ -113,6 +113,10 @@ static void print_body(const struct nest_stmt *body, int depth, struct buf *out)
 static void print_for(const struct nest_stmt *s, int depth, struct buf *out)
 {
     const char *name = s->symbol->name;
+    if (s->pragma) {
+        (void)buf_printf(out, "%s\n", s->pragma);
+        indent(depth, out);
+    }
     (void)buf_printf(out, "for (%s %s = ", s->symbol->type, name);
     nest_print_expr(s->from, out);
     (void)buf_printf(out, "; %s %s ", name, s->op);
@@ -158,7 +162,9 @@ static void print_declaration(const struct nest_stmt *s, struct buf *out)
 
 static void print_stmt(const struct nest_stmt *s, int depth, struct buf *out)
 {
-    if (s->kind != NEST_OPAQUE || s->text[0] != '#')
+    const bool is_directive =
+        (s->kind == NEST_OPAQUE && s->text[0] == '#') || (s->kind == NEST_FOR && s->pragma);
+    if (!is_directive)
         indent(depth, out);
     switch (s->kind) {
     case NEST_FOR:

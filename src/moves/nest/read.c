@@ -435,11 +435,24 @@ static bool read_block(struct reader *r, size_t *at, struct nest_stmt **out)
     return true;
 }
 
+/* An OpenMP pragma belongs to the loop behind it. */
+static bool read_directive(struct reader *r, size_t *at, struct nest_stmt **out)
+{
+    const char *text = token_text(&r->tokens, *at, r->arena);
+    if (!str_starts_with(text, "#pragma omp ") || !token_is(&r->tokens, *at + 1, "for"))
+        return reader_fail(r, "a directive");
+    (*at)++;
+    if (!read_loop(r, at, out))
+        return false;
+    (*out)->pragma = text;
+    return true;
+}
+
 static bool read_understood(struct reader *r, size_t *at, struct nest_stmt **out)
 {
     const char *type = NULL;
     if (r->tokens.items[*at].kind == TOKEN_DIRECTIVE)
-        return reader_fail(r, "a directive");
+        return read_directive(r, at, out);
     if (token_is(&r->tokens, *at, "{"))
         return read_block(r, at, out);
     if (token_is(&r->tokens, *at, "for"))

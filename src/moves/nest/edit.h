@@ -1,0 +1,126 @@
+/*
+ * What moves on nests are written with: expressions that fold as they are built, copies,
+ * substitution, names, and where a statement hangs. Inside moves only.
+ */
+#ifndef KOPE_MOVES_NEST_EDIT_H
+#define KOPE_MOVES_NEST_EDIT_H
+
+#include "moves/nest_move.h"
+
+/* Sets the refusal; false. */
+bool nest_refuse(const struct nest_edit *edit, const char **refusal, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* --- expressions: values that are never changed ------------------------------------------------
+ */
+const struct nest_expr *nest_number(const struct nest_edit *edit, int64_t value);
+const struct nest_expr *nest_literal(const struct nest_edit *edit, const char *text);
+const struct nest_expr *nest_name(const struct nest_edit *edit, const struct nest_symbol *symbol);
+/* `op` of two operands; sums and products of whole numbers are folded, x + 0 and x * 1 too, which
+ * is exact for integers only: for subscripts and bounds. */
+const struct nest_expr *nest_index(const struct nest_edit *edit, const char *op,
+                                   const struct nest_expr *a, const struct nest_expr *b);
+/* The same without folding: for values. */
+const struct nest_expr *nest_binary(const struct nest_edit *edit, const char *op,
+                                    const struct nest_expr *a, const struct nest_expr *b);
+const struct nest_expr *nest_conditional(const struct nest_edit *edit,
+                                         const struct nest_expr *condition,
+                                         const struct nest_expr *yes, const struct nest_expr *no);
+/* array[subscripts...] */
+const struct nest_expr *nest_access(const struct nest_edit *edit, const struct nest_symbol *array,
+                                    const struct nest_expr *const *subscripts, size_t count);
+/* The smaller of two indices, as a conditional: what a tile's bound is. */
+const struct nest_expr *nest_smaller(const struct nest_edit *edit, const struct nest_expr *a,
+                                     const struct nest_expr *b);
+/* The whole number that the expression is; false where it is none. */
+bool nest_is_number(const struct nest_expr *expr, int64_t *value);
+/* All of it is computed in whole numbers. */
+bool nest_is_integer(const struct nest_expr *expr);
+/* `expr` with `with` wherever it names `symbol`. */
+const struct nest_expr *nest_replace(const struct nest_edit *edit, const struct nest_expr *expr,
+                                     const struct nest_symbol *symbol,
+                                     const struct nest_expr *with);
+/* Does it name the symbol (as an array, a pointer or a variable)? */
+bool nest_expr_uses(const struct nest_expr *expr, const struct nest_symbol *symbol);
+
+/* --- statements --------------------------------------------------------------------------------
+ */
+struct nest_stmt *nest_new_stmt(const struct nest_edit *edit, enum nest_stmt_kind kind, int line);
+struct nest_stmt *nest_assign(const struct nest_edit *edit, const struct nest_expr *target,
+                              const char *op, const struct nest_expr *value, int line);
+/* A loop upward; its counter and its name are new. */
+struct nest_stmt *nest_new_loop(struct nest_edit *edit, const char *name, const char *type,
+                                const struct nest_expr *from, const struct nest_expr *bound,
+                                int64_t step, struct nest_stmt *body, int line);
+/* "T name = value;" or "T name;" with a new symbol. */
+struct nest_stmt *nest_new_variable(struct nest_edit *edit, const char *name, const char *type,
+                                    const struct nest_expr *value, int line);
+/* A copy of a list, with symbols of its own for what is declared in it. */
+struct nest_stmt *nest_copy_list(struct nest_edit *edit, const struct nest_stmt *first);
+/* nest_replace in every statement of the list and below. */
+void nest_replace_in(const struct nest_edit *edit, struct nest_stmt *first,
+                     const struct nest_symbol *symbol, const struct nest_expr *with);
+bool nest_list_uses(const struct nest_stmt *first, const struct nest_symbol *symbol);
+/* Assigned to in the list or below (an element or the whole). */
+bool nest_list_assigns(const struct nest_stmt *first, const struct nest_symbol *symbol);
+/* The list with another one behind it. */
+struct nest_stmt *nest_append(struct nest_stmt *list, struct nest_stmt *more);
+/* The pointer in the nest that points at `stmt`; a bug where it is not in the nest. */
+struct nest_stmt **nest_link(struct nest *nest, const struct nest_stmt *stmt);
+/* The loop or branch that `stmt` is directly in; NULL at the top. Blocks are passed by. */
+struct nest_stmt *nest_parent(const struct nest *nest, const struct nest_stmt *stmt);
+/* The loops around `stmt`, outermost first; how many. */
+size_t nest_loops_around(const struct nest *nest, const struct nest_stmt *stmt,
+                         struct nest_stmt *out[NEST_MAX_DEPTH]);
+/* `first` and everything below holds a statement of that kind. */
+bool nest_list_has(const struct nest_stmt *first, enum nest_stmt_kind kind);
+/* A loop in which there is no other. */
+bool nest_is_innermost(const struct nest_stmt *loop);
+/* The loop that is all there is in the body of another; NULL. */
+struct nest_stmt *nest_only_loop(const struct nest_stmt *loop);
+
+/* --- names -------------------------------------------------------------------------------------
+ */
+/* `wish`, or with a number behind it, so that no other symbol and no other loop is called so. */
+const char *nest_new_name(const struct nest_edit *edit, const char *wish);
+struct nest_symbol *nest_new_symbol(struct nest_edit *edit, enum nest_symbol_kind kind,
+                                    const char *wish, const char *type);
+/* The loop or array that a step speaks of; NULL with the refusal. */
+struct nest_stmt *nest_step_loop(const struct nest_edit *edit, const struct nest_step *step,
+                                 size_t arg, const char **refusal);
+struct nest_symbol *nest_step_symbol(const struct nest_edit *edit, const struct nest_step *step,
+                                     size_t arg, const char **refusal);
+/* The number of an argument, from `least` to NEST_MAX_FACTOR. */
+bool nest_step_number(const struct nest_edit *edit, const struct nest_step *step, size_t arg,
+                      int64_t least, int64_t *out, const char **refusal);
+/* `least` to `most` arguments. */
+bool nest_step_count(const struct nest_edit *edit, const struct nest_step *step, size_t least,
+                     size_t most, const char **refusal);
+
+/* --- loops -------------------------------------------------------------------------------------
+ */
+/* The bound that stands for "counter < bound" of a loop upward: bound, or bound + 1 of "<=".
+ * NULL: the loop goes downward. */
+const struct nest_expr *nest_end(const struct nest_edit *edit, const struct nest_stmt *loop);
+/* How often the body runs, where it is a number; -1. */
+int64_t nest_trip_count(const struct nest_edit *edit, const struct nest_stmt *loop);
+/* Upward, with a counter for which differences of bounds make sense; false with the refusal. */
+bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
+                        const char **refusal);
+/* Puts a loop "i_s" over strips of `size` rounds around the loop, which keeps its name and runs one
+ * strip, the last one shorter: the loop over strips, or NULL with the refusal. */
+struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int64_t size,
+                             const char **refusal);
+/* Makes the loop run a multiple of `factor` rounds and puts a copy for the other rounds behind it,
+ * where there are any: what unrolls needs no condition inside. `*rest` (may be NULL) is the copy or
+ * NULL. */
+bool nest_split_rest(struct nest_edit *edit, struct nest_stmt *loop, int64_t factor,
+                     struct nest_stmt **rest, const char **refusal);
+
+/* --- suggestions -------------------------------------------------------------------------------
+ */
+/* A step for each innermost loop; the format has one %s for its name. */
+size_t nest_suggest_innermost(const struct nest *nest, const char *format, struct arena *arena,
+                              const char **out, size_t capacity);
+
+#endif

@@ -1,0 +1,113 @@
+/* Cutting loops: into strips, and into whole groups of rounds and the rest. */
+#include "moves/nest/edit.h"
+
+#include <string.h>
+
+static bool is_unsigned(const char *type)
+{
+    return strstr(type, "unsigned") || strstr(type, "uint") || strstr(type, "size_t");
+}
+
+bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
+                        const char **refusal)
+{
+    int64_t from = 0;
+    if (loop->step <= 0)
+        return nest_refuse(edit, refusal, "loop '%s' counts downward", loop->name);
+    if (is_unsigned(loop->symbol->type) && !(nest_is_number(loop->from, &from) && from == 0))
+        return nest_refuse(edit, refusal,
+                           "the counter of loop '%s' is unsigned and does not begin at 0",
+                           loop->name);
+    return true;
+}
+
+struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int64_t size,
+                             const char **refusal)
+{
+    if (!nest_counts_upward(edit, loop, refusal))
+        return NULL;
+    const int64_t trips = nest_trip_count(edit, loop);
+    const int64_t width = size * loop->step;
+    const struct nest_expr *end = nest_end(edit, loop);
+    struct nest_stmt **link = nest_link(edit->nest, loop);
+    struct nest_stmt *strips =
+        nest_new_loop(edit, arena_printf(edit->arena, "%s_s", loop->name), loop->symbol->type,
+                      loop->from, end, width, loop, loop->line);
+    const struct nest_expr *begin = nest_name(edit, strips->symbol);
+    const struct nest_expr *last = nest_index(edit, "+", begin, nest_number(edit, width));
+    strips->next = loop->next;
+    *link = strips;
+    loop->next = NULL;
+    loop->from = begin;
+    loop->bound = trips > 0 && trips % size == 0 ? last : nest_smaller(edit, last, end);
+    loop->op = "<";
+    return strips;
+}
+
+bool nest_split_rest(struct nest_edit *edit, struct nest_stmt *loop, int64_t factor,
+                     struct nest_stmt **rest, const char **refusal)
+{
+    if (rest)
+        *rest = NULL;
+    if (!nest_counts_upward(edit, loop, refusal))
+        return false;
+    const int64_t trips = nest_trip_count(edit, loop);
+    const struct nest_expr *end = nest_end(edit, loop);
+    const struct nest_expr *width = nest_number(edit, factor * loop->step);
+    if (trips >= 0 && trips % factor == 0)
+        return true;
+    const struct nest_expr *whole = nest_index(
+        edit, "*", nest_index(edit, "/", nest_index(edit, "-", end, loop->from), width), width);
+    const struct nest_expr *middle = nest_index(edit, "+", loop->from, whole);
+    struct nest_stmt *alone = arena_memdup(edit->arena, loop, sizeof *loop);
+    alone->next = NULL;
+    struct nest_stmt *copy = nest_copy_list(edit, alone);
+    struct nest_stmt **link = nest_link(edit->nest, loop);
+    copy->next = loop->next;
+    loop->next = copy;
+    if (trips < 0) {
+        struct nest_stmt *declared = nest_new_variable(
+            edit, arena_printf(edit->arena, "%s_end", loop->name),
+            arena_printf(edit->arena, "const %s", loop->symbol->type), middle, loop->line);
+        declared->next = loop;
+        *link = declared;
+        middle = nest_name(edit, declared->symbol);
+    } else {
+        int64_t from = 0;
+        (void)nest_is_number(loop->from, &from);
+        middle = nest_number(edit, from + trips / factor * factor * loop->step);
+    }
+    loop->bound = middle;
+    loop->op = "<";
+    copy->from = middle;
+    if (rest)
+        *rest = copy;
+    return true;
+}
+
+struct innermost {
+    const char *format;
+    struct arena *arena;
+    const char **out;
+    size_t count, capacity;
+};
+
+static bool add_innermost(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct innermost *list = context;
+    (void)depth;
+    if (stmt->kind != NEST_FOR || !nest_is_innermost(stmt) || list->count == list->capacity)
+        return true;
+    const char *hole = strstr(list->format, "%s");
+    list->out[list->count++] = arena_printf(list->arena, "%.*s%s%s", (int)(hole - list->format),
+                                            list->format, stmt->name, hole + 2);
+    return true;
+}
+
+size_t nest_suggest_innermost(const struct nest *nest, const char *format, struct arena *arena,
+                              const char **out, size_t capacity)
+{
+    struct innermost list = {.format = format, .arena = arena, .out = out, .capacity = capacity};
+    (void)nest_walk(nest->body, add_innermost, &list);
+    return list.count;
+}

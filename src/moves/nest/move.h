@@ -1,0 +1,11 @@
+/* The moves on nests, one file each; registry.c lists them. Inside moves only. */
+#ifndef KOPE_MOVES_NEST_MOVE_ROWS_H
+#define KOPE_MOVES_NEST_MOVE_ROWS_H
+
+#include "moves/nest_move.h"
+
+extern const struct nest_move nest_move_restrict;
+extern const struct nest_move nest_move_strip;
+extern const struct nest_move nest_move_unroll;
+
+#endif

@@ -1,0 +1,26 @@
+/* The visible table of moves on nests. */
+#include "moves/nest/move.h"
+
+#include "base/str.h"
+
+/* In the order in which they are worth trying. */
+static const struct nest_move *const moves[] = {
+    &nest_move_strip,
+    &nest_move_unroll,
+    &nest_move_restrict,
+};
+
+const struct nest_move *const *nest_moves(size_t *count)
+{
+    *count = sizeof moves / sizeof *moves;
+    return moves;
+}
+
+const struct nest_move *nest_move_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+        if (str_equal(moves[i]->name, name))
+            return moves[i];
+    }
+    return NULL;
+}

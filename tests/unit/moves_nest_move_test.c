@@ -1,0 +1,241 @@
+/* Steps on loop nests: their text, the registry, and what each move makes of a nest. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "moves/moves.h"
+#include "moves/nest_move.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const struct task plain = {.name = "f",
+                                  .entry = "f",
+                                  .dtype = DTYPE_F32,
+                                  .precision = PRECISION_NORMAL,
+                                  .allow_reassociate = true,
+                                  .args = {{.name = "a", .rank = 2, .shape_text = {"n", "m"}},
+                                           {.name = "b", .rank = 1, .shape_text = {"n"}}},
+                                  .arg_count = 2};
+
+#define HEAD "void f(real *a, const real *b, int64_t n, int64_t m)\n"
+
+static struct nest *must_read(struct arena *arena, const char *body)
+{
+    struct nest *nest = NULL;
+    const char *why = NULL;
+    const char *source = arena_printf(arena, HEAD "{\n%s\n}\n", body);
+    if (!nest_read(&plain, source, arena, &nest, &why))
+        fail_msg("'%s' was refused: %s", body, why);
+    return nest;
+}
+
+static char *print(struct arena *arena, const struct nest *nest)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    nest_print(nest, &text);
+    return arena_strdup(arena, buf_text(&text));
+}
+
+/* What the steps make of the body, without head and braces; or the refusal. */
+static const char *after(struct arena *arena, const char *body, const char *steps)
+{
+    struct nest *out = NULL;
+    struct nest *again = NULL;
+    const char *refusal = NULL;
+    const char *why = NULL;
+    struct nest *nest = must_read(arena, body);
+    const char *before = print(arena, nest);
+    const bool ok = nest_apply(nest, steps, NULL, arena, &out, &refusal);
+    assert_string_equal(print(arena, nest), before); /* the nest itself is never changed */
+    if (!ok)
+        return refusal;
+    const char *text = print(arena, out);
+    assert_true(nest_read(&plain, text, arena, &again, &why));
+    assert_int_equal(again->opaque_count, nest->opaque_count);
+    assert_string_equal(print(arena, again), text);
+    char *body_text = arena_strdup(arena, strchr(text, '{') + 2);
+    *strrchr(body_text, '}') = '\0';
+    return body_text;
+}
+
+static void nest_step_parse__not_of_the_form__says_so(void **state)
+{
+    static const char *const bad[] = {"",
+                                      "tile",
+                                      "tile(",
+                                      "tile)",
+                                      "(i)",
+                                      "t(i",
+                                      "t(i,)",
+                                      "t(,i)",
+                                      "t(i:)",
+                                      "t(i;j)",
+                                      "t(i)(j)",
+                                      "t(i j)",
+                                      "t(i:4:5)",
+                                      "t(\"i\")",
+                                      "t(i))",
+                                      "t(:4)",
+                                      "t(a,b,c,d,e,f,g,h,i)"};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct nest_step step;
+        const char *refusal = NULL;
+        if (nest_step_parse(bad[i], &arena, &step, &refusal))
+            fail_msg("'%s' was taken", bad[i]);
+        assert_non_null(strstr(refusal, "is not of the form"));
+    }
+}
+
+static void nest_step_parse__words_and_numbers__are_read(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_step step;
+    const char *refusal = NULL;
+    (void)state;
+    assert_true(nest_step_parse("tile(i:32,b:p,4,x-y)", &arena, &step, &refusal));
+    assert_string_equal(step.name, "tile");
+    assert_int_equal(step.arg_count, 4);
+    assert_string_equal(step.args[0].name, "i");
+    assert_int_equal(step.args[0].number, 32);
+    assert_string_equal(step.args[1].value, "p");
+    assert_int_equal(step.args[1].number, 0);
+    assert_int_equal(step.args[2].number, 4);
+    assert_string_equal(step.args[3].name, "x-y");
+    assert_true(nest_step_parse("restrict()", &arena, &step, &refusal));
+    assert_int_equal(step.arg_count, 0);
+}
+
+static void nest_apply__sequence__names_the_step_that_is_refused(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    static const char body[] = "for (int64_t i = 0; i < n; i++) a[i] = b[i];";
+    (void)state;
+    assert_string_equal(after(&arena, body, "strip(i:4);fly(i)"),
+                        "fly(i): there is no move 'fly' on loop nests");
+    assert_string_equal(after(&arena, body, "strip(k:4)"), "there is no loop 'k'");
+    assert_string_equal(after(&arena, body, "strip(i)"),
+                        "'strip(i)' needs a number from 2 to 65536");
+    assert_string_equal(after(&arena, body, "strip(i:4,i:4)"),
+                        "'strip(i:4,i:4)' is not of the form strip(LOOP:SIZE); SIZE 2 to 65536");
+}
+
+static void nest_apply__each_move__gives_this_text(void **state)
+{
+    static const struct {
+        const char *body, *steps, *want;
+    } cases[] = {
+        {"for (int64_t i = 0; i < n; i++) a[i] = b[i];", "strip(i:32)",
+         "    for (int64_t i_s = 0; i_s < n; i_s += 32) {\n"
+         "        for (int64_t i = i_s; i < (i_s + 32 < n ? i_s + 32 : n); i++) {\n"
+         "            a[i] = b[i];\n"
+         "        }\n"
+         "    }\n"},
+        {"for (int64_t i = 0; i < 64; i++) a[i] = b[i];", "strip(i:32)",
+         "    for (int64_t i_s = 0; i_s < 64; i_s += 32) {\n"
+         "        for (int64_t i = i_s; i < i_s + 32; i++) {\n"
+         "            a[i] = b[i];\n"
+         "        }\n"
+         "    }\n"},
+        {"for (int64_t i = 1; i <= n; i++) { const real t = b[i]; a[i - 1] = t * i; }",
+         "unroll(i:2)",
+         "    const int64_t i_end = n / 2 * 2 + 1;\n"
+         "    for (int64_t i = 1; i < i_end; i += 2) {\n"
+         "        const real t = b[i];\n"
+         "        a[i - 1] = t * i;\n"
+         "        const real t3 = b[i + 1];\n"
+         "        a[i] = t3 * (i + 1);\n"
+         "    }\n"
+         "    for (int64_t i2 = i_end; i2 <= n; i2++) {\n"
+         "        const real t2 = b[i2];\n"
+         "        a[i2 - 1] = t2 * i2;\n"
+         "    }\n"},
+        {"for (int64_t i = 0; i < 7; i++) a[i] += 0 * b[i];", "unroll(i:3)",
+         "    for (int64_t i = 0; i < 6; i += 3) {\n"
+         "        a[i] += 0 * b[i];\n"
+         "        a[i + 1] += 0 * b[i + 1];\n"
+         "        a[i + 2] += 0 * b[i + 2];\n"
+         "    }\n"
+         "    for (int64_t i2 = 6; i2 < 7; i2++) {\n"
+         "        a[i2] += 0 * b[i2];\n"
+         "    }\n"},
+        {"for (int64_t i = 0; i < n; i++) { for (int64_t j = 0; j < m; j++) a[i * m + j] = 0; }\n"
+         "for (int64_t j = 0; j < m; j++) a[j] = 1;",
+         "strip(j2:8)",
+         "    for (int64_t i = 0; i < n; i++) {\n"
+         "        for (int64_t j = 0; j < m; j++) {\n"
+         "            a[i * m + j] = 0;\n"
+         "        }\n"
+         "    }\n"
+         "    for (int64_t j2_s = 0; j2_s < m; j2_s += 8) {\n"
+         "        for (int64_t j2 = j2_s; j2 < (j2_s + 8 < m ? j2_s + 8 : m); j2++) {\n"
+         "            a[j2] = 1;\n"
+         "        }\n"
+         "    }\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        assert_string_equal(after(&arena, cases[i].body, cases[i].steps), cases[i].want);
+    }
+}
+
+static void nest_moves__every_row__is_a_manual(void **state)
+{
+    size_t count = 0;
+    const struct nest_move *const *moves = nest_moves(&count);
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        const struct nest_move *move = moves[i];
+        assert_ptr_equal(nest_move_find(move->name), move);
+        assert_true(move->group && move->intent && move->parameters && move->precondition &&
+                    move->effect && move->breaks && move->apply);
+        assert_true(str_starts_with(move->parameters, move->name));
+    }
+}
+
+/* The recipe's text holds the steps, and the source is made from them. */
+static void recipe_parse__steps_on_the_nest__are_the_key_and_the_source(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    static const struct moves_compiler compilers[] = {{"gcc-12", "gcc", 12, false, false}};
+    struct task task = plain;
+    task.reference = HEAD "{\n    for (int64_t i = 0; i < n; i++)\n        a[i] = b[i];\n}\n";
+    const struct moves_env env = {
+        .task = &task, .compilers = compilers, .compiler_count = 1, .default_compiler = "gcc-12"};
+    const struct recipe *recipe = NULL;
+    struct candidate candidate;
+    struct err err = {0};
+    (void)state;
+    const char *text = "compiler=gcc-12 nest=strip(i:32);restrict() opt=3 march=native";
+    assert_true(recipe_parse(&env, text, &arena, &recipe, &err));
+    assert_string_equal(recipe_text(recipe, &arena), text);
+    assert_true(recipe_candidate(&env, recipe, &arena, &candidate, &err));
+    assert_non_null(strstr(candidate.source, "i_s += 32"));
+    assert_non_null(strstr(candidate.source, "real *restrict a, const real *restrict b"));
+    /* of another task, where it does not apply */
+    assert_true(recipe_parse(&env, "compiler=gcc-12 nest=strip(q:32)", &arena, &recipe, &err));
+    assert_null(strstr(recipe_text(recipe, &arena), "nest="));
+    assert_false(recipe_parse(&env, "compiler=gcc-12 nest=fly(i)", &arena, &recipe, &err));
+    assert_false(recipe_parse(&env, "compiler=gcc-12 nest=strip(i", &arena, &recipe, &err));
+    assert_false(recipe_parse(&env, "compiler=gcc-12 nest=", &arena, &recipe, &err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nest_step_parse__not_of_the_form__says_so),
+        cmocka_unit_test(nest_step_parse__words_and_numbers__are_read),
+        cmocka_unit_test(nest_apply__sequence__names_the_step_that_is_refused),
+        cmocka_unit_test(nest_apply__each_move__gives_this_text),
+        cmocka_unit_test(nest_moves__every_row__is_a_manual),
+        cmocka_unit_test(recipe_parse__steps_on_the_nest__are_the_key_and_the_source),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
