@@ -1,0 +1,7 @@
+/* cause: conflicting-types entry */
+void f(const float *x, float *y, int n);
+void f(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i];
+}

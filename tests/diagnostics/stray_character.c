@@ -1,0 +1,6 @@
+/* cause: stray-character */
+void f(const float *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] − 1.0f;
+}
