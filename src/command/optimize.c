@@ -13,8 +13,10 @@ static const struct param optimize_params[] = {
     {"budget", "N", "candidates to judge", "40", PARAM_INT, false, false, NULL},
     {"time", "DURATION", "stop after this long: 90s, 10m, 2h", "no limit", PARAM_DURATION, false,
      false, NULL},
-    {"policy", "NAME", "how the search picks what to extend", "mcts", PARAM_TEXT, false, false,
-     "mcts|greedy|random"},
+    {"policy", "NAME",
+     "how the search picks what to extend: mcts, resample, adaptive, beam[:WIDTH], greedy, random; "
+     "see above",
+     "mcts", PARAM_TEXT, false, false, NULL},
     {"proposer", "KIND[:WHICH]",
      "where candidates come from: offline, llm[:MODEL], agent:COMMAND, replay:RUN", "offline",
      PARAM_TEXT, false, false, NULL},
@@ -196,13 +198,22 @@ static bool run_optimize(const struct command_call *call, struct command_result 
 const struct command command_optimize = {
     .name = "optimize",
     .summary = "make a kernel faster, and remember how",
-    .description = "Proposes candidates for the task, judges each in the gate on this machine, and "
-                   "keeps every decision with its\n"
-                   "outcome in the memory. Begins at what is remembered of this task or of related "
-                   "ones. The winner is judged again\n"
-                   "on a clean build, a new seed and shapes that the search has not seen; only "
-                   "then is a speedup claimed. Ctrl-C stops\n"
-                   "after the candidate at hand; 'kope resume last' goes on.",
+    .description =
+        "Proposes candidates for the task, judges each in the gate on this machine, and "
+        "keeps every decision with its\n"
+        "outcome in the memory. Begins at what is remembered of this task or of related "
+        "ones. The winner is judged again\n"
+        "on a clean build, a new seed and shapes that the search has not seen; only "
+        "then is a speedup claimed. Ctrl-C stops\n"
+        "after the candidate at hand; 'kope resume last' goes on.\n"
+        "\n"
+        "Search policies, each deterministic for a seed:\n"
+        "  mcts      tree search that widens with visits and weighs gain against novelty\n"
+        "  resample  mcts that now and then decides again where a decision gained most\n"
+        "  adaptive  small steps around one structure, now and then a large one to another\n"
+        "  beam      level by level from the best of each; beam:8 is eight wide, 3 is usual\n"
+        "  greedy    always from the best candidate so far\n"
+        "  random    any valid candidate with equal chance",
     .examples = "  kope optimize examples/matmul --budget 40\n"
                 "  kope optimize my/kernel --time 10m --policy greedy --seed 1\n"
                 "  kope optimize my/kernel --proposer llm --model local --base-url "

@@ -33,6 +33,7 @@ struct run_node {
     const char *decision_id; /* "" for the root */
     struct candidate candidate;
     double log_ratio, low, high;
+    const char *step; /* as in its decision: "small", "large", else it was given */
     bool is_timed, is_win, confirm_failed;
     const char *summary; /* its verdict in a line */
     int64_t evaluation;  /* it was the n-th to be judged; 0: not judged */
@@ -91,6 +92,8 @@ struct run {
     const char *contract; /* for the prompt; NULL: that of a model */
     struct proposer *proposer;
     struct search *search;
+    struct search_prior prior; /* of the search; chosen at the beginning of a run, then recorded */
+    bool has_prior;
     struct propose_models models; /* llm */
     struct context_epoch epoch;
     struct replay *replay; /* replay.c; NULL: this is no replay */
@@ -213,6 +216,9 @@ bool remember_start(struct run *run, struct err *err);
 /* Posterior of each move's gain here, from the nested scopes of the graph. */
 bool remember_beliefs(struct run *run, struct arena *arena, const struct move_belief **out,
                       size_t *out_count, struct err *err);
+
+/* prior.c: what the search expects of its steps, unless the record of the run says it. */
+bool prior_choose(struct run *run, struct err *err);
 
 /* finish.c */
 

@@ -45,6 +45,7 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                             .log_ratio = d->log_ratio,
                             .low = d->log_low,
                             .high = d->log_high,
+                            .step = d->step,
                             .is_timed = d->has_outcome && d->kind == VERDICT_TIMED,
                             .is_win = d->is_win,
                             .confirm_failed = d->confirm_failed,

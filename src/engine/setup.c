@@ -196,7 +196,10 @@ static void build_as_baseline(const struct run *run, struct candidate *root)
 
 static bool open_search(struct run *run, struct err *err)
 {
-    const struct search_opts opts = {.policy = run->opts.policy, .seed = run->opts.seed};
+    if (!prior_choose(run, err))
+        return false;
+    const struct search_opts opts = {
+        .policy = run->opts.policy, .seed = run->opts.seed, .prior = run->prior};
     if (!search_open(&opts, &run->search, err))
         return false;
     struct run_node root = {.decision_id = "", .is_timed = true, .summary = "the baseline"};
@@ -281,7 +284,8 @@ bool run_open(struct run *run, struct err *err)
         opts->context_tokens = DEFAULT_CONTEXT_TOKENS;
     if (!opts->has_seed)
         opts->seed = os_random_u64() >> 1;
-    if (!spans_open(run, err) || !run_open_for_context(run, err))
+    if (!search_check_policy(opts->policy, err) || !spans_open(run, err) ||
+        !run_open_for_context(run, err))
         return false;
     return open_proposer(run, err) && open_search(run, err) && open_gate(run, err);
 }

@@ -16,12 +16,21 @@ static void add_tried(struct run *run, const char *what)
     run->tried[run->tried_count++] = what;
 }
 
+static enum search_step step_of(const struct run_node *node)
+{
+    const char *step = node->step ? node->step : "";
+    return str_equal(step, "small")   ? STEP_SMALL
+           : str_equal(step, "large") ? STEP_LARGE
+                                      : STEP_GIVEN;
+}
+
 int step_adopt(struct run *run, int parent, const struct run_node *node)
 {
     const struct search_outcome outcome = {.is_valid = node->is_timed,
                                            .log_ratio = node->log_ratio,
                                            .low = node->low,
-                                           .high = node->high};
+                                           .high = node->high,
+                                           .step = step_of(node)};
     const int index = search_tell(run->search, parent, &outcome);
     if ((size_t)index != run->node_count)
         BUG("engine: the search numbers node %d, the run %zu", index, run->node_count);
@@ -155,6 +164,7 @@ bool step_judge_queued(struct run *run, bool *judged, struct err *err)
     if (queued.is_failure) {
         /* Paid for and kept; there is nothing to judge. */
         const struct run_node failed = {.decision_id = queued.decision_id,
+                                        .step = queued.decision.step,
                                         .candidate = queued.candidate};
         (void)step_adopt(run, queued.parent, &failed);
         run->failed_in_turn++;
@@ -268,6 +278,7 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
         .log_ratio = verdict.log_ratio,
         .low = verdict.log_low,
         .high = verdict.log_high,
+        .step = decision->step,
         .is_timed = verdict.kind == VERDICT_TIMED,
         .is_win = verdict.kind == VERDICT_TIMED && verdict.is_win,
         .summary = verdict_summary(&verdict, run->arena),

@@ -9,15 +9,22 @@
  * for a 1.1x and a 40x kernel.
  *   - Virtual loss (Chaslot and others 2008): an evaluation on its way counts as a visit with
  * reward 0.
- *   - Asymmetric branching: wide and large steps at the root, small steps below, now and then a
- * large one.
- *   - Closed subtrees are pruned.
+ *   - Asymmetric branching: what a large step made is a structure and branches wide; what a small
+ * step made differs in a size and branches half as much. Steps are mostly large at the root and
+ * small below.
+ *   - Priors from experience: the odds of a large step follow what each kind of step is expected to
+ * gain, from the graph at first and from this tree as it grows.
+ *   - Closed subtrees (nothing left to try, or nothing valid) are pruned.
  */
 #include "search/internal.h"
 
 #include <math.h>
 
 static const double large_share_root = 0.75, large_share_below = 0.25;
+/* However much better one kind of step seems, the other keeps this share. */
+static const double least_share = 0.1;
+/* A gain in log-ratio that is always thought possible. */
+static const double least_gain = 0.02;
 
 /* Visits that a policy sees: told and on their way. */
 static double visits_of(const struct tree_node *node)
@@ -28,8 +35,9 @@ static double visits_of(const struct tree_node *node)
 static bool may_widen(const struct search *search, int node)
 {
     const struct tree_node *n = &search->nodes[node];
-    const double allowed =
-        ceil(search->opts.widening_c * pow(fmax(1.0, visits_of(n)), search->opts.widening_alpha));
+    const double c = n->shown.outcome.step == STEP_SMALL ? 0.5 * search->opts.widening_c
+                                                         : search->opts.widening_c;
+    const double allowed = ceil(c * pow(fmax(1.0, visits_of(n)), search->opts.widening_alpha));
     return (double)(n->shown.child_count + n->pending) < allowed;
 }
 
@@ -64,8 +72,27 @@ static int best_child(const struct search *search, int node)
     return best;
 }
 
-static bool mcts_choose(const struct search *search, struct rng *rng, int *node,
-                        enum search_step *step)
+/* What one more step of a kind should gain: experience and this tree, weighed by how much there is
+ * of either. */
+static double expected_gain(const struct search *search, enum search_step step, double prior)
+{
+    const double weight = search->opts.prior.weight;
+    const double count = (double)search->step_count[step];
+    if (weight + count <= 0)
+        return 0;
+    return (weight * fmax(0.0, prior) + search->step_gain[step]) / (weight + count);
+}
+
+static double large_share(const struct search *search, bool at_root)
+{
+    const double share = at_root ? large_share_root : large_share_below;
+    const double large = expected_gain(search, STEP_LARGE, search->opts.prior.large_gain);
+    const double small = expected_gain(search, STEP_SMALL, search->opts.prior.small_gain);
+    const double odds = share / (1 - share) * (large + least_gain) / (small + least_gain);
+    return fmin(1 - least_share, fmax(least_share, odds / (1 + odds)));
+}
+
+bool mcts_choose(const struct search *search, struct rng *rng, int *node, enum search_step *step)
 {
     int at = SEARCH_ROOT, last_open = SEARCH_NO_NODE;
     while (at != SEARCH_NO_NODE) {
@@ -81,8 +108,8 @@ static bool mcts_choose(const struct search *search, struct rng *rng, int *node,
     if (last_open == SEARCH_NO_NODE)
         return false;
     *node = last_open;
-    const double share = last_open == SEARCH_ROOT ? large_share_root : large_share_below;
-    *step = rng_uniform(rng) < share ? STEP_LARGE : STEP_SMALL;
+    *step =
+        rng_uniform(rng) < large_share(search, last_open == SEARCH_ROOT) ? STEP_LARGE : STEP_SMALL;
     return true;
 }
 

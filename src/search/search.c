@@ -9,20 +9,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POLICY_COUNT = 3 };
+enum { POLICY_COUNT = 6, DEFAULT_BEAM_WIDTH = 3, MAX_BEAM_WIDTH = 1000 };
 
+/* In the order in which help names them; the first is the default. */
 static const struct search_policy *const policies[POLICY_COUNT] = {
-    &search_policy_mcts,
-    &search_policy_greedy,
-    &search_policy_random,
+    &search_policy_mcts, &search_policy_resample, &search_policy_adaptive,
+    &search_policy_beam, &search_policy_greedy,   &search_policy_random,
 };
 
-static const struct search_policy *find_policy(const char *name)
+static bool unknown_policy(const char *text, struct err *err)
 {
-    for (size_t i = 0; i < POLICY_COUNT; i++)
-        if (str_equal(policies[i]->name, name))
-            return policies[i];
-    return NULL;
+    char names[128] = "";
+    for (size_t i = 0, at = 0; i < POLICY_COUNT; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i > 0 ? ", " : "",
+                               policies[i]->name);
+    (void)err_set(err, ERR_USAGE, "no search policy is named '%s'", text);
+    return err_hint(err, "choose one of %s", names);
+}
+
+/* "NAME" or "NAME:WIDTH". */
+static bool find_policy(const char *text, const struct search_policy **out, int64_t *width,
+                        struct err *err)
+{
+    const size_t length = strcspn(text, ":");
+    const struct search_policy *found = NULL;
+    *width = DEFAULT_BEAM_WIDTH;
+    for (size_t i = 0; i < POLICY_COUNT; i++) {
+        if (strlen(policies[i]->name) == length && strncmp(policies[i]->name, text, length) == 0)
+            found = policies[i];
+    }
+    if (!found)
+        return unknown_policy(text, err);
+    *out = found;
+    if (text[length] == '\0')
+        return true;
+    if (!found->takes_width)
+        return err_set(err, ERR_USAGE, "search policy '%s' takes no number", found->name);
+    if (str_parse_int64(text + length + 1, width) && *width >= 1 && *width <= MAX_BEAM_WIDTH)
+        return true;
+    return err_set(err, ERR_USAGE, "'%s': the width of a %s is a number from 1 to %d", text,
+                   found->name, MAX_BEAM_WIDTH);
+}
+
+bool search_check_policy(const char *policy, struct err *err)
+{
+    const struct search_policy *found = NULL;
+    int64_t width = 0;
+    return find_policy(policy, &found, &width, err);
 }
 
 static int add_node(struct search *search, int parent, const struct search_outcome *outcome)
@@ -48,22 +81,23 @@ static int add_node(struct search *search, int parent, const struct search_outco
             search->nodes[p->last_child].next_sibling = node;
         p->last_child = node;
         p->shown.child_count++;
+        p->small_children += outcome->step == STEP_SMALL;
+        search->nodes[node].depth = p->depth + 1;
     }
     return node;
 }
 
 bool search_open(const struct search_opts *opts, struct search **out, struct err *err)
 {
-    const char *name = opts->policy ? opts->policy : policies[0]->name;
-    const struct search_policy *policy = find_policy(name);
-    if (!policy) {
-        (void)err_set(err, ERR_USAGE, "no search policy is named '%s'", name);
-        return err_hint(err, "choose one of mcts, greedy, random");
-    }
+    const struct search_policy *policy = NULL;
+    int64_t width = 0;
+    if (!find_policy(opts->policy ? opts->policy : policies[0]->name, &policy, &width, err))
+        return false;
     struct search *search = calloc(1, sizeof *search);
     if (!search)
         BUG("out of memory");
     search->policy = policy;
+    search->beam_width = width;
     search->opts = *opts;
     if (!(search->opts.widening_c > 0))
         search->opts.widening_c = 2.0;
@@ -73,7 +107,8 @@ bool search_open(const struct search_opts *opts, struct search **out, struct err
         search->opts.exploration = 0.7;
     search->opts.policy = policy->name;
     search->best = SEARCH_ROOT;
-    (void)add_node(search, SEARCH_NO_NODE, &(struct search_outcome){.is_valid = true});
+    (void)add_node(search, SEARCH_NO_NODE,
+                   &(struct search_outcome){.is_valid = true, .step = STEP_GIVEN});
     *out = search;
     return true;
 }
@@ -97,6 +132,12 @@ double tree_best_log_ratio(const struct search *search)
     return fmax(0.0, search->nodes[search->best].shown.outcome.log_ratio);
 }
 
+double tree_draw_key(struct rng *rng, double weight)
+{
+    const double u = fmax(rng_uniform(rng), 1e-300);
+    return log(weight) - log(-log(u)); /* log(0) is minus infinity */
+}
+
 /* A node is closed when it is exhausted, nothing is on its way below it, and all its children are
  * closed. */
 static void close_upward(struct search *search, int node)
@@ -114,9 +155,12 @@ static void close_upward(struct search *search, int node)
 
 /* One evaluation from `node` is announced (+1) or has come back (-1); seen on the whole path to the
  * root. */
-static void count_in_flight(struct search *search, int node, int change)
+static void count_in_flight(struct search *search, int node, enum search_step step, int change)
 {
-    search->nodes[node].pending += change;
+    struct tree_node *n = &search->nodes[node];
+    n->pending += change;
+    if (step == STEP_SMALL && n->small_pending + change >= 0)
+        n->small_pending += change;
     search->in_flight += change;
     for (int at = node; at != SEARCH_NO_NODE; at = search->nodes[at].shown.parent)
         search->nodes[at].shown.in_flight += change;
@@ -152,8 +196,19 @@ bool search_next(struct search *search, int *node, enum search_step *step)
     if (!search->policy->choose(search, &rng, node, step))
         return false;
     assert(tree_is_open(search, *node));
-    count_in_flight(search, *node, +1);
+    count_in_flight(search, *node, *step, +1);
     return true;
+}
+
+/* What each kind of step has brought so far. */
+static void count_step(struct search *search, int parent, const struct search_outcome *told)
+{
+    if (told->step == STEP_GIVEN)
+        return;
+    search->step_count[told->step]++;
+    if (told->is_valid)
+        search->step_gain[told->step] +=
+            fmax(0.0, told->log_ratio - search->nodes[parent].shown.outcome.log_ratio);
 }
 
 int search_tell(struct search *search, int parent, const struct search_outcome *outcome)
@@ -164,8 +219,9 @@ int search_tell(struct search *search, int parent, const struct search_outcome *
     if (!isfinite(told.log_ratio))
         told.is_valid = false;
     if (search->nodes[parent].pending > 0)
-        count_in_flight(search, parent, -1);
+        count_in_flight(search, parent, told.step, -1);
     const int node = add_node(search, parent, &told);
+    count_step(search, parent, &told);
     search->told++;
     search->since_best++;
     for (int at = node; at != SEARCH_NO_NODE; at = search->nodes[at].shown.parent) {
@@ -189,7 +245,7 @@ void search_tell_exhausted(struct search *search, int node)
     if (node < 0 || (size_t)node >= search->count)
         BUG("search: no node %d", node);
     if (search->nodes[node].pending > 0)
-        count_in_flight(search, node, -1);
+        count_in_flight(search, node, STEP_LARGE, -1); /* it is never asked again */
     search->nodes[node].is_exhausted = true;
     close_upward(search, node);
 }
@@ -236,9 +292,10 @@ bool search_run(struct search *search, const struct search_evaluator *evaluator,
         }
         struct search_outcome outcome = {0};
         if (!evaluator->evaluate(evaluator->context, node, step, &outcome)) {
-            count_in_flight(search, node, -1);
+            count_in_flight(search, node, step, -1);
             return false;
         }
+        outcome.step = step;
         (void)search_tell(search, node, &outcome);
     }
     return true;

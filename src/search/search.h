@@ -1,12 +1,13 @@
 /*
  * Search policies: which known candidate to go on from, and with how large a step. Pure and
- * deterministic for a seed: no clock, no I/O, no knowledge of kernels.
+ * deterministic for a seed: no clock, no I/O, no knowledge of kernels. Used by the engine, which
+ * evaluates, and by the replay of recorded runs, which only looks up.
  *
  * Ask and tell: `search_next` names a node to extend, the caller proposes and evaluates a child,
  * `search_tell` records the outcome. Several children may be in flight (virtual loss). A run that
  * is resumed tells its recorded outcomes again, in order, and goes on. `search_run` is the simple
  * loop over an evaluator function for tests and replay. Policies: constants of `struct
- * search_policy` in a visible array: random, greedy, mcts.
+ * search_policy` in a visible array: mcts, resample, adaptive, beam, greedy, random.
  */
 #ifndef KOPE_SEARCH_SEARCH_H
 #define KOPE_SEARCH_SEARCH_H
@@ -20,13 +21,24 @@
 
 enum { SEARCH_ROOT = 0, SEARCH_NO_NODE = -1 };
 
-enum search_step { STEP_SMALL, STEP_LARGE };
+/* A small step keeps the structure (one move, a size), a large one may change it. STEP_GIVEN is
+ * never asked for: a candidate that came from elsewhere, as a remembered one. */
+enum search_step { STEP_SMALL, STEP_LARGE, STEP_GIVEN };
 
 struct search; /* opaque */
 
+/* What experience expects of one step: the gain in log-ratio where there is one (a step that fails
+ * or is slower counts 0), and how many steps that knowledge is worth. Weight 0: nothing is known.
+ */
+struct search_prior {
+    double small_gain, large_gain;
+    double weight;
+};
+
 struct search_opts {
-    const char *policy; /* "mcts" where NULL */
+    const char *policy; /* "mcts" where NULL; "beam:8" is a beam of that width */
     uint64_t seed;
+    struct search_prior prior; /* mcts, resample: how they share out small and large steps */
     double widening_c, widening_alpha; /* mcts: children <= c x visits^alpha; 0: 2.0 and 0.5 */
     double exploration; /* mcts: UCT constant on log-ratios scaled by the best; 0: 0.7 */
     int64_t stagnation; /* stop after this many evaluations without a better one; 0: never */
@@ -34,9 +46,10 @@ struct search_opts {
 
 /* What came of a child. */
 struct search_outcome {
-    bool is_valid;    /* timed */
-    double log_ratio; /* reward; ignored where not valid */
-    double low, high; /* its interval */
+    bool is_valid;         /* timed */
+    double log_ratio;      /* reward; ignored where not valid */
+    double low, high;      /* its interval */
+    enum search_step step; /* that made it */
     bool
         is_dead_end; /* nothing more can come from this node (all its moves are tried or refused) */
 };
@@ -50,6 +63,8 @@ struct search_node {
     double best_below; /* best log-ratio in its subtree */
 };
 
+/* ERR_USAGE for a policy that does not exist or takes no number. */
+bool search_check_policy(const char *policy, struct err *err);
 bool search_open(const struct search_opts *opts, struct search **out, struct err *err);
 void search_close(struct search **search);
 
@@ -73,8 +88,8 @@ const char *search_end_reason(const struct search *search);
 
 size_t search_policies(const char **names, const char **summaries, size_t capacity);
 
-/* Evaluates a child of `parent`; false stops the loop. The child's number will be the count of
- * nodes so far. */
+/* Evaluates a child of `parent` (the step need not be filled in); false stops the loop. The child's
+ * number will be the count of nodes so far. */
 struct search_evaluator {
     bool (*evaluate)(void *context, int parent, enum search_step step, struct search_outcome *out);
     bool (*can_extend)(

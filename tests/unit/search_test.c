@@ -14,7 +14,9 @@
 
 enum { MAX_NODES = 512, DEPTH = 4, BRANCHES = 4 };
 
-static const char *const policy_names[] = {"mcts", "greedy", "random"};
+static const char *const policy_names[] = {"mcts",   "resample", "adaptive", "beam",
+                                           "beam:1", "greedy",   "random"};
+enum { POLICIES = sizeof policy_names / sizeof *policy_names };
 
 /*
  * A tree of four levels with four moves each. The gain of a node is the sum of its moves' gains;
@@ -109,7 +111,7 @@ static void search_run__known_tree__greedy_climbs(void **state)
 static void search_run__whole_tree__every_policy_covers_it_and_ends(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < POLICIES; i++) {
         struct search *search = open_search(&(struct search_opts){.policy = policy_names[i]});
         struct landscape l = {0};
         assert_true(search_run(search, &(struct search_evaluator){evaluate, can_extend, &l}, 500));
@@ -127,7 +129,7 @@ static void search_run__whole_tree__every_policy_covers_it_and_ends(void **state
 static void search_run__same_seed__same_tree(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < POLICIES; i++) {
         struct landscape a, b;
         (void)run_policy(policy_names[i], 7, 60, &a);
         (void)run_policy(policy_names[i], 7, 60, &b);
@@ -150,7 +152,7 @@ static void search_run__evaluator_stops__nothing_is_in_flight(void **state)
 static void search_tell__resumed__continues_alike(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < POLICIES; i++) {
         const struct search_opts opts = {.policy = policy_names[i], .seed = 99};
         struct search *whole = open_search(&opts), *resumed = open_search(&opts);
         struct landscape l = {0};
@@ -205,7 +207,7 @@ static void search_next__several_in_flight__mcts_spreads(void **state)
 static void search_next__all_waits_for_the_last__no_reason_yet(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < POLICIES; i++) {
         struct search *search = open_search(&(struct search_opts){.policy = policy_names[i]});
         int node = 0;
         enum search_step step;
@@ -246,7 +248,7 @@ static void search_next__no_better_one__stagnation_says_so(void **state)
 static void search_tell__failed_or_dead_end__never_extended(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < POLICIES; i++) {
         struct search *search = open_search(&(struct search_opts){.policy = policy_names[i]});
         const int failed = search_tell(search, SEARCH_ROOT, &(struct search_outcome){0});
         const int nan = tell(search, SEARCH_ROOT, (double)NAN);
@@ -289,7 +291,7 @@ static void search_open__unknown_policy__names_the_known(void **state)
     assert_int_equal(err.kind, ERR_USAGE);
     const char *names[8], *summaries[8];
     const size_t count = search_policies(names, summaries, 8);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 6);
     for (size_t i = 0; i < count; i++) {
         assert_non_null(strstr(err.hint, names[i]));
         assert_true(summaries[i][0] != '\0');
