@@ -1,0 +1,211 @@
+/*
+ * The parts of bench/memory, each a process of its own so that its memory and its caches are its
+ * own:
+ *   memory fill DIR DECISIONS [THREADS]   a synthetic journal; events per second, each acknowledged
+ *   memory load DIR                       the graph from the journal
+ *   memory query DIR [COUNT]              opening, then so many contexts of 8000 tokens
+ * Each prints "name value" lines.
+ */
+#include "memory_world.h"
+
+#include "base/str.h"
+#include "context/context.h"
+#include "graph/graph.h"
+#include "os/file.h"
+#include "os/os.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_THREADS = 1024, DEFAULT_THREADS = 256, BUDGET_TOKENS = 8000, WARM_UP = 20 };
+#define SEED UINT64_C(20261129)
+
+static double seconds_since(int64_t start_ns)
+{
+    return (double)(os_now_ns() - start_ns) / 1e9;
+}
+
+/* Most memory that this process has had resident, in MB. */
+static double peak_mb(void)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct err err;
+    char *text = NULL;
+    if (!os_read_file("/proc/self/status", 65536, &arena, &text, NULL, &err))
+        return -1.0;
+    const char *line = strstr(text, "VmHWM:");
+    return line ? strtod(line + strlen("VmHWM:"), NULL) / 1024.0 : -1.0;
+}
+
+/* ---- fill */
+
+struct fill {
+    const struct world *world;
+    struct journal *journal;
+    _Atomic int64_t next_run;
+    int64_t runs;
+    _Atomic int64_t events;
+    _Atomic bool has_failed;
+};
+
+static void *fill_runs(void *context)
+{
+    struct fill *fill = context;
+    struct err err = {0};
+    int64_t events = 0;
+    for (;;) {
+        const int64_t run = atomic_fetch_add(&fill->next_run, 1);
+        if (run >= fill->runs || atomic_load(&fill->has_failed))
+            break;
+        struct rng rng = rng_seeded(SEED + 1 + (uint64_t)run);
+        if (!world_write_run(fill->world, fill->journal, &rng, &events, &err)) {
+            fprintf(stderr, "memory: %s\n", err.message);
+            atomic_store(&fill->has_failed, true);
+        }
+    }
+    atomic_fetch_add(&fill->events, events);
+    return NULL;
+}
+
+static bool fill_all(struct fill *fill, size_t thread_count)
+{
+    pthread_t threads[MAX_THREADS];
+    size_t started = 0;
+    while (started < thread_count && pthread_create(&threads[started], NULL, fill_runs, fill) == 0)
+        started++;
+    for (size_t i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    return started == thread_count && !atomic_load(&fill->has_failed);
+}
+
+static bool run_fill(const char *dir, int64_t decisions, size_t threads, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(journal_close) struct journal *journal = NULL;
+    struct world world;
+    if (!world_make(SEED, &arena, &world, err) || !os_make_dirs(dir, err) ||
+        !journal_open(dir, true, &journal, NULL, err) || !world_write_base(&world, journal, err))
+        return false;
+    struct fill fill = {.world = &world,
+                        .journal = journal,
+                        .runs = (decisions + WORLD_RUN_DECISIONS - 1) / WORLD_RUN_DECISIONS};
+    const int64_t start = os_now_ns();
+    if (!fill_all(&fill, threads))
+        return err_set(err, ERR_IO, "the journal could not be filled");
+    const double seconds = seconds_since(start);
+    const int64_t events = atomic_load(&fill.events);
+    printf("events %lld\nfill_seconds %.2f\nappends_per_second %.0f\nfill_peak_mb %.0f\n",
+           (long long)events, seconds, (double)events / seconds, peak_mb());
+    return true;
+}
+
+/* ---- load */
+
+static bool open_both(const char *dir, struct arena *arena, struct journal **journal,
+                      struct graph **graph, struct err *err)
+{
+    int64_t applied = 0;
+    return journal_open(dir, true, journal, NULL, err) &&
+           graph_open(os_path_join(arena, dir, "graph.sqlite"), graph, err) &&
+           graph_catch_up(*graph, *journal, &applied, err);
+}
+
+static bool run_load(const char *dir, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(journal_close) struct journal *journal = NULL;
+    CLEANUP(graph_close) struct graph *graph = NULL;
+    const int64_t start = os_now_ns();
+    if (!open_both(dir, &arena, &journal, &graph, err))
+        return false;
+    printf("load_seconds %.2f\nload_peak_mb %.0f\n", seconds_since(start), peak_mb());
+    return true;
+}
+
+/* ---- query */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static bool one_context(const struct world *world, struct graph *graph, struct rng *rng,
+                        double *out_ms, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct context context;
+    const struct context_request request = {.task = world->tasks[rng_below(rng, WORLD_TASKS)],
+                                            .target_id =
+                                                world->targets[rng_below(rng, WORLD_TARGETS)],
+                                            .facts = "a machine",
+                                            .system = "You make kernels faster.",
+                                            .cold = "",
+                                            .finding = world_words(world, rng, 12, &arena),
+                                            .ask = "Propose the next candidate.",
+                                            .budget_tokens = BUDGET_TOKENS,
+                                            .withhold_share = 0.05,
+                                            .seed = rng_next(rng)};
+    const int64_t start = os_now_ns();
+    if (!context_build(graph, &request, &arena, &context, err))
+        return false;
+    *out_ms = (double)(os_now_ns() - start) / 1e6;
+    return context.tokens <= BUDGET_TOKENS ||
+           err_set(err, ERR_CORRUPT, "a context of %lld tokens", (long long)context.tokens);
+}
+
+static bool run_query(const char *dir, size_t count, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(journal_close) struct journal *journal = NULL;
+    CLEANUP(graph_close) struct graph *graph = NULL;
+    struct world world;
+    if (!world_make(SEED, &arena, &world, err))
+        return false;
+    const int64_t start = os_now_ns();
+    if (!open_both(dir, &arena, &journal, &graph, err))
+        return false;
+    printf("open_ms %.1f\n", 1e3 * seconds_since(start));
+    double *times_ms = arena_array(&arena, count + WARM_UP, sizeof *times_ms);
+    struct rng rng = rng_seeded(7);
+    for (size_t i = 0; i < count + WARM_UP; i++)
+        if (!one_context(&world, graph, &rng, &times_ms[i], err))
+            return false;
+    times_ms += WARM_UP;
+    qsort(times_ms, count, sizeof *times_ms, compare_doubles);
+    printf("context_p50_ms %.2f\ncontext_p99_ms %.2f\nquery_peak_mb %.0f\n", times_ms[count / 2],
+           times_ms[count * 99 / 100], peak_mb());
+    return true;
+}
+
+static int64_t number(const char *text, int64_t otherwise)
+{
+    int64_t value = 0;
+    return text && str_parse_int64(text, &value) && value > 0 ? value : otherwise;
+}
+
+int main(int argc, char **argv)
+{
+    struct err err = {0};
+    bool ok = false;
+    const char *verb = argc > 2 ? argv[1] : "";
+    const char *more = argc > 3 ? argv[3] : NULL;
+    if (str_equal(verb, "fill")) {
+        const int64_t threads = number(argc > 4 ? argv[4] : NULL, DEFAULT_THREADS);
+        ok = run_fill(argv[2], number(more, 10000),
+                      (size_t)(threads < MAX_THREADS ? threads : MAX_THREADS), &err);
+    } else if (str_equal(verb, "load")) {
+        ok = run_load(argv[2], &err);
+    } else if (str_equal(verb, "query")) {
+        ok = run_query(argv[2], (size_t)number(more, 500), &err);
+    } else {
+        (void)err_set(&err, ERR_USAGE, "use: memory fill|load|query DIR [COUNT] [THREADS]");
+    }
+    if (!ok)
+        fprintf(stderr, "memory: %s\n", err.message);
+    return ok ? 0 : err_kind_exit_code(err.kind);
+}
