@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "context/context.h"
+#include "context/transfer.h"
 #include "gate/gate.h"
 #include "journal/event.h"
 #include "journal/journal.h"
@@ -213,7 +214,11 @@ void spans_judged(struct run *run, const char *decision_id, const struct decisio
 
 /* Judges what memory knows of this task, else of related ones, before the search begins. */
 bool remember_start(struct run *run, struct err *err);
-/* Posterior of each move's gain here, from the nested scopes of the graph. */
+/* What experience is worth here: the posterior of each move's gain, and how far others' carry. */
+bool remember_transfer(struct graph *graph, const struct task *task, const char *target_id,
+                       const struct move *catalogue, size_t count, struct arena *arena,
+                       struct transfer *out, struct err *err);
+/* The same as the proposer's beliefs. */
 bool remember_beliefs(struct run *run, struct arena *arena, const struct move_belief **out,
                       size_t *out_count, struct err *err);
 

@@ -1,70 +1,61 @@
 #include "engine/internal.h"
 
 #include "base/str.h"
-#include "stats/stats.h"
 
 #include <math.h>
 
 enum { RELATED_STARTS = 3, RELATED_LOOKED_AT = 12 };
 
-/* A prior counts as this many observations until experience says more; a move that promises much
- * may also miss by much. */
-#define PRIOR_COUNT 2.0
-
-static double prior_sd(double prior_log_ratio)
+/* Which groups of moves set a size, and which are asked of the compiler; the others change what the
+ * code does. */
+static enum knowledge kind_of(const struct move *move)
 {
-    return 0.15 + 0.4 * fabs(prior_log_ratio);
+    static const struct {
+        const char *group;
+        enum knowledge kind;
+    } kinds[] = {
+        {"strip", KNOWLEDGE_SIZES},    {"unroll", KNOWLEDGE_SIZES},   {"width", KNOWLEDGE_SIZES},
+        {"compiler", KNOWLEDGE_FLAGS}, {"opt", KNOWLEDGE_FLAGS},      {"march", KNOWLEDGE_FLAGS},
+        {"tune", KNOWLEDGE_FLAGS},     {"cost", KNOWLEDGE_FLAGS},     {"contract", KNOWLEDGE_FLAGS},
+        {"polly", KNOWLEDGE_FLAGS},    {"graphite", KNOWLEDGE_FLAGS},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (str_equal(move->group, kinds[i].group))
+            return kinds[i].kind;
+    }
+    return KNOWLEDGE_STRUCTURE;
 }
 
-static struct stats_posterior widen(const struct graph_move_evidence *evidence, size_t count,
-                                    const char *move, struct stats_posterior prior,
-                                    double *failures, double *trials)
+bool remember_transfer(struct graph *graph, const struct task *task, const char *target_id,
+                       const struct move *catalogue, size_t count, struct arena *arena,
+                       struct transfer *out, struct err *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct graph_move_evidence *e = &evidence[i];
-        if (!str_equal(e->move, move))
-            continue;
-        *failures = e->failures;
-        *trials = e->count + e->failures;
-        return stats_shrink(e->sum, e->sum_squares, e->count, prior.mean, PRIOR_COUNT,
-                            fmax(prior.sd, 0.05));
-    }
-    return prior;
+    const struct transfer_place here = {task->id.text, task->family, task_regime(task), target_id};
+    struct transfer_move *moves = arena_array(arena, count + 1, sizeof *moves);
+    for (size_t i = 0; i < count; i++)
+        moves[i] = (struct transfer_move){catalogue[i].name, kind_of(&catalogue[i]),
+                                          catalogue[i].prior_log_ratio};
+    return transfer_learn(graph, moves, count, &here, arena, out, err);
 }
 
 bool remember_beliefs(struct run *run, struct arena *arena, const struct move_belief **out,
                       size_t *out_count, struct err *err)
 {
-    /* From the widest scope to the narrowest: each posterior is the prior of the next. */
-    static const enum graph_scope scopes[] = {SCOPE_ALL, SCOPE_FAMILY, SCOPE_FAMILY_TARGET,
-                                              SCOPE_TASK};
-    enum { SCOPES = sizeof scopes / sizeof *scopes };
-    const struct graph_move_evidence *evidence[SCOPES];
-    size_t counts[SCOPES];
-    for (size_t s = 0; s < SCOPES; s++) {
-        if (!graph_move_evidence(run->memory.graph, scopes[s], run->task->id.text,
-                                 run->task->family, run->features->id.text, arena, &evidence[s],
-                                 &counts[s], err))
-            return false;
-    }
-    struct move_belief *beliefs = arena_array(arena, run->catalogue_count, sizeof *beliefs);
-    for (size_t i = 0; i < run->catalogue_count; i++) {
-        const struct move *move = &run->catalogue[i];
-        struct stats_posterior belief = {.mean = move->prior_log_ratio,
-                                         .sd = prior_sd(move->prior_log_ratio)};
-        double failures = 0.0;
-        double trials = 0.0;
-        for (size_t s = 0; s < SCOPES; s++)
-            belief = widen(evidence[s], counts[s], move->name, belief, &failures, &trials);
-        beliefs[i] = (struct move_belief){
-            .move = move->name,
-            .mean = belief.mean,
-            .sd = belief.sd,
-            .evidence = trials,
-            .failure_rate = trials > 0.0 ? failures / (trials + PRIOR_COUNT) : 0.0};
+    struct transfer transfer;
+    if (!remember_transfer(run->memory.graph, run->task, run->features->id.text, run->catalogue,
+                           run->catalogue_count, arena, &transfer, err))
+        return false;
+    struct move_belief *beliefs = arena_array(arena, run->catalogue_count + 1, sizeof *beliefs);
+    for (size_t i = 0; i < transfer.belief_count; i++) {
+        const struct transfer_belief *belief = &transfer.beliefs[i];
+        beliefs[i] = (struct move_belief){.move = belief->move,
+                                          .mean = belief->mean,
+                                          .sd = belief->sd,
+                                          .evidence = belief->evidence,
+                                          .failure_rate = belief->failure_rate};
     }
     *out = beliefs;
-    *out_count = run->catalogue_count;
+    *out_count = transfer.belief_count;
     return true;
 }
 

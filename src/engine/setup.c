@@ -107,18 +107,13 @@ bool run_record_subject(struct run *run, struct err *err)
     const char *reference = NULL;
     if (!memory_put_text(&run->memory, task->reference, run->arena, &reference, err))
         return false;
-    const struct task_case *largest = &task->cases[0];
-    for (size_t i = 1; i < task->case_count; i++) {
-        if (task_bytes(task, &task->cases[i]) > task_bytes(task, largest))
-            largest = &task->cases[i];
-    }
     event_write_task(&(struct task_event){.task_id = task->id.text,
                                           .name = task->name,
                                           .family = task->family,
                                           .dtype = dtype_name(task->dtype),
                                           .precision = precision_class_name(task->precision),
                                           .dir = task->dir,
-                                          .regime = task_case_regime(task, largest),
+                                          .regime = task_regime(task),
                                           .reference_body = reference,
                                           .features = task->summary},
                      &body);

@@ -117,7 +117,9 @@ static bool apply_run(struct intake *in, struct err *err)
     give_real(&query, run.load_average);
     give_text(&query, run.start_decision);
     give_text(&query, run.settings);
-    return query_run(&query, err) && text_refresh(in->graph, TEXT_OF_RUN, in->event->id.text, err);
+    return query_run(&query, err) &&
+           text_refresh(in->graph, TEXT_OF_RUN, in->event->id.text, err) &&
+           cells_put_in_run(in->graph, in->event->id.text, err);
 }
 
 static bool apply_run_end(struct intake *in, struct err *err)
@@ -230,7 +232,8 @@ static bool apply_decision(struct intake *in, struct err *err)
     if (!event_read_decision(in->event->body, in->arena, &decision, &in->problem))
         return true;
     return insert_decision(in, &decision, err) && insert_moves(in, &decision, err) &&
-           text_refresh(in->graph, TEXT_OF_DECISION, in->event->id.text, err);
+           text_refresh(in->graph, TEXT_OF_DECISION, in->event->id.text, err) &&
+           cells_put_in_decision(in->graph, in->event->id.text, err);
 }
 
 static bool apply_an_outcome(struct intake *in, struct err *err)
@@ -238,7 +241,9 @@ static bool apply_an_outcome(struct intake *in, struct err *err)
     struct outcome_event outcome;
     if (!event_read_outcome(in->event->body, in->arena, &outcome, &in->problem))
         return true;
-    return apply_outcome(in->graph, in->event, &outcome, err) &&
+    return cells_take_out(in->graph, outcome.decision_id, err) &&
+           apply_outcome(in->graph, in->event, &outcome, err) &&
+           cells_put_in(in->graph, outcome.decision_id, err) &&
            text_refresh(in->graph, TEXT_OF_DECISION, outcome.decision_id, err);
 }
 

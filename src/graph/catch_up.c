@@ -100,7 +100,8 @@ static bool take_in_since(struct catch_up *catch_up, struct journal *journal,
     return journal_scan_since(journal, seen, seen_count, take_in, catch_up, arena, &reached,
                               &reached_count, err) &&
            write_positions(graph, seen, seen_count, reached, reached_count, err) &&
-           (!graph->is_bulk || text_make_all(graph, err));
+           (!graph->is_bulk ||
+            (text_make_all(graph, err) && graph_exec(graph, cells_make_all, err)));
 }
 
 static bool finish(struct catch_up *catch_up, bool ok, int64_t *out_applied, struct err *err)

@@ -97,19 +97,24 @@ bool graph_related(struct graph *graph, const char *task_id, const char *target_
 bool graph_run_decisions(struct graph *graph, const char *run_id, struct arena *arena,
                          struct graph_decisions *out, struct err *err);
 
-/* Evidence of a move: gains over all timed decisions with it, a gain shared equally by the moves of
- * its decision. Scopes are nested: this task on this target, its family on this target, its family
- * anywhere, all. */
-struct graph_move_evidence {
-    const char *move;
+/* What a move gained on a task and target, over all timed decisions with it: a gain is shared
+ * equally by the moves of its decision. By move, family, regime, task and target. */
+struct graph_move_cell {
+    const char *move, *task_id, *task_name, *family, *regime, *target_id;
     double count, sum, sum_squares; /* of gains */
     double failures; /* decisions with it that were not timed (too-noisy not counted) */
 };
-enum graph_scope { SCOPE_TASK, SCOPE_FAMILY_TARGET, SCOPE_FAMILY, SCOPE_ALL };
-bool graph_move_evidence(struct graph *graph, enum graph_scope scope, const char *task_id,
-                         const char *family, const char *target_id, struct arena *arena,
-                         const struct graph_move_evidence **out, size_t *out_count,
-                         struct err *err);
+bool graph_move_cells(struct graph *graph, struct arena *arena, const struct graph_move_cell **out,
+                      size_t *out_count, struct err *err);
+
+/* The machines that the memory knows, by id. */
+struct graph_target {
+    const char *id, *cpu, *arch, *isa;
+    int64_t cores, vector_bytes;
+    double peak_gflops_f32, memory_gbs;
+};
+bool graph_targets(struct graph *graph, struct arena *arena, const struct graph_target **out,
+                   size_t *out_count, struct err *err);
 
 /* An earlier measurement of the same machine code for the same task under the same gate (verdict
  * with its cases, `from_record` set); `*found` tells. Only timed and wrong: other verdicts may be

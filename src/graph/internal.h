@@ -84,6 +84,16 @@ bool apply_skill(struct graph *graph, const struct event *event, const struct sk
 /* ---- schema_skill.c: a script of a migration. */
 extern const char schema_skill[];
 
+/* ---- cells.c: what each move gained where. */
+extern const char schema_cells[];   /* a migration: the table, empty */
+extern const char cells_make_all[]; /* a script: table move_cell from everything */
+/* Around a change of a decision or of its outcome: its contribution and its children's. */
+bool cells_take_out(struct graph *graph, const char *decision_id, struct err *err);
+bool cells_put_in(struct graph *graph, const char *decision_id, struct err *err);
+/* A decision, or a run, that comes after what hangs on it; it was not there before. */
+bool cells_put_in_decision(struct graph *graph, const char *decision_id, struct err *err);
+bool cells_put_in_run(struct graph *graph, const char *run_id, struct err *err);
+
 /* ---- text.c: the words that are searched. */
 enum text_of { TEXT_OF_DECISION, TEXT_OF_RUN, TEXT_OF_TASK };
 /* Makes the searched text of a decision, or of all of a run or task, again. */

@@ -58,51 +58,70 @@ bool graph_get_stats(struct graph *graph, struct graph_stats *out, struct err *e
     return true;
 }
 
-#define EVIDENCE_SELECT                                                                            \
-    "WITH tried AS (SELECT m.move, m.share, o.kind, CASE WHEN o.kind = 'timed' AND"                \
-    " (d.parent = '' OR p.kind = 'timed') THEN o.log_ratio - coalesce(p.log_ratio, 0.0) END"       \
-    " AS gain FROM decision_move m JOIN decision d ON d.decision_id = m.decision_id"               \
-    " JOIN outcome o ON o.decision_id = d.decision_id AND o.is_confirmation = 0"                   \
-    " LEFT JOIN outcome p ON p.decision_id = d.parent AND p.is_confirmation = 0"                   \
-    " LEFT JOIN run r ON r.run_id = d.run_id LEFT JOIN task t ON t.task_id = r.task_id"            \
-    " WHERE ?1 IS NOT NULL AND ?2 IS NOT NULL AND ?3 IS NOT NULL"
-
-#define EVIDENCE_SUM                                                                               \
-    ") SELECT move, count(gain), total(gain * share), total(gain * share * gain * share),"         \
-    " total(kind NOT IN ('timed', 'too-noisy')) FROM tried GROUP BY move"                          \
-    " HAVING count(gain) > 0 OR total(kind NOT IN ('timed', 'too-noisy')) > 0 ORDER BY move"
-
-/* Parameters: task, family, target. */
-static const char *const evidence_sql[] = {
-    [SCOPE_TASK] = EVIDENCE_SELECT " AND r.task_id = ?1 AND r.target_id = ?3" EVIDENCE_SUM,
-    [SCOPE_FAMILY_TARGET] = EVIDENCE_SELECT " AND t.family = ?2 AND r.target_id = ?3" EVIDENCE_SUM,
-    [SCOPE_FAMILY] = EVIDENCE_SELECT " AND t.family = ?2" EVIDENCE_SUM,
-    [SCOPE_ALL] = EVIDENCE_SELECT EVIDENCE_SUM,
-};
-
-bool graph_move_evidence(struct graph *graph, enum graph_scope scope, const char *task_id,
-                         const char *family, const char *target_id, struct arena *arena,
-                         const struct graph_move_evidence **out, size_t *out_count, struct err *err)
+bool graph_move_cells(struct graph *graph, struct arena *arena, const struct graph_move_cell **out,
+                      size_t *out_count, struct err *err)
 {
+    static const char sql[] =
+        "SELECT c.move, c.task_id, coalesce(t.name, ''), coalesce(t.family, '') AS family,"
+        " coalesce(t.regime, '') AS regime, c.target_id, c.timed, c.gain_e9 / 1e9,"
+        " c.squares_e9 / 1e9, c.failures FROM move_cell c LEFT JOIN task t USING(task_id)"
+        " ORDER BY c.move, family, regime, c.task_id, c.target_id";
     CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(graph, evidence_sql[scope], &query, err))
+    if (!query_begin(graph, sql, &query, err))
         return false;
-    give_text(&query, task_id);
-    give_text(&query, family);
-    give_text(&query, target_id);
-    struct graph_move_evidence *items = NULL;
+    struct graph_move_cell *items = NULL;
     size_t count = 0;
     size_t capacity = 0;
     bool has_row = false;
     bool ok = query_step(&query, &has_row, err);
     while (ok && has_row) {
         items = vec_reserve_one(items, count, &capacity, sizeof *items);
-        struct graph_move_evidence *item = &items[count++];
+        struct graph_move_cell *item = &items[count++];
         item->move = take_text(&query, arena);
+        item->task_id = take_text(&query, arena);
+        item->task_name = take_text(&query, arena);
+        item->family = take_text(&query, arena);
+        item->regime = take_text(&query, arena);
+        item->target_id = take_text(&query, arena);
         item->count = take_real(&query);
         item->sum = take_real(&query);
         item->sum_squares = take_real(&query);
         item->failures = take_real(&query);
+        ok = query_step(&query, &has_row, err);
+    }
+    if (ok) {
+        *out = arena_memdup(arena, items, count * sizeof *items);
+        *out_count = count;
+    }
+    free(items);
+    return ok;
+}
+
+bool graph_targets(struct graph *graph, struct arena *arena, const struct graph_target **out,
+                   size_t *out_count, struct err *err)
+{
+    CLEANUP(query_end) struct query query = {0};
+    if (!query_begin(graph,
+                     "SELECT target_id, cpu, arch, isa, cores, vector_bytes, peak_gflops_f32,"
+                     " memory_gbs FROM target ORDER BY target_id",
+                     &query, err))
+        return false;
+    struct graph_target *items = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    bool has_row = false;
+    bool ok = query_step(&query, &has_row, err);
+    while (ok && has_row) {
+        items = vec_reserve_one(items, count, &capacity, sizeof *items);
+        struct graph_target *item = &items[count++];
+        item->id = take_text(&query, arena);
+        item->cpu = take_text(&query, arena);
+        item->arch = take_text(&query, arena);
+        item->isa = take_text(&query, arena);
+        item->cores = take_int(&query);
+        item->vector_bytes = take_int(&query);
+        item->peak_gflops_f32 = take_real(&query);
+        item->memory_gbs = take_real(&query);
         ok = query_step(&query, &has_row, err);
     }
     if (ok) {

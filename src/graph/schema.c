@@ -193,7 +193,9 @@ static const char *const migration_1[] = {tables_v1, more_tables_v1, views_v1, N
 static const char *const migration_2[] = {tables_v2, views_v2, NULL};
 static const char *const migration_3[] = {tables_v3, NULL};
 static const char *const migration_4[] = {schema_skill, NULL};
-static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4};
+static const char *const migration_5[] = {schema_cells, cells_make_all, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4,
+                                                migration_5};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
@@ -207,7 +209,8 @@ static const char drop_all[] =
     "DROP TABLE IF EXISTS note; DROP TABLE IF EXISTS exchange;"
     "DROP TABLE IF EXISTS case_cold; DROP VIEW IF EXISTS skill_edge;"
     "DROP TABLE IF EXISTS skill; DROP TABLE IF EXISTS skill_state;"
-    "DROP TABLE IF EXISTS skill_evidence; DROP TABLE IF EXISTS skill_text; PRAGMA user_version = "
+    "DROP TABLE IF EXISTS move_cell; DROP TABLE IF EXISTS skill_evidence; DROP TABLE IF EXISTS "
+    "skill_text; PRAGMA user_version = "
     "0;";
 
 static bool read_version(struct graph *graph, int64_t *out, struct err *err)

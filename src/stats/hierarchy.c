@@ -64,16 +64,17 @@ static void add_parent(struct stats_group *root, const struct stats_group *paren
     root->work[FREEDOM] += freedom;
 }
 
+/* May be negative: chance can make groups more alike than their noise. Cut off only after the prior
+ * is in, or little data would be biased upwards. */
 static double variance_of(const struct moments *moments)
 {
-    return moments->scale > 0.0 ? fmax(moments->excess / moments->scale, 0.0) : 0.0;
+    return moments->scale > 0.0 ? moments->excess / moments->scale : 0.0;
 }
 
 static double towards(double prior, double prior_count, double learned, double count)
 {
-    return prior_count + count > 0.0
-               ? (prior_count * prior + count * learned) / (prior_count + count)
-               : prior;
+    const double all = prior_count + count;
+    return all > 0.0 ? fmax((prior_count * prior + count * learned) / all, 0.0) : prior;
 }
 
 /* Moments of the children at `level`, left in the root of each tree; their sum. */
@@ -124,9 +125,14 @@ static void fit_level(struct stats_group *groups, size_t count, size_t level,
     for (size_t i = 0; i < count; i++) {
         const double *sums = groups[groups[i].root].work;
         const struct moments own = {sums[EXCESS], sums[SCALE], sums[FREEDOM]};
-        if (groups[i].level == level)
-            groups[i].between =
-                towards(between->learned, between->prior_count, variance_of(&own), own.freedom);
+        if (groups[i].level != level)
+            continue;
+        /* What the other trees say is the prior of this one: its own data count once. */
+        const struct moments others = {all.excess - own.excess, all.scale - own.scale,
+                                       all.freedom - own.freedom};
+        const double prior =
+            towards(between->prior, between->prior_count, variance_of(&others), others.freedom);
+        groups[i].between = towards(prior, between->prior_count, variance_of(&own), own.freedom);
     }
 }
 
@@ -220,7 +226,7 @@ double stats_distance_variance(const double *differences, const double *variance
         denominator += weight * d2 * d2;
         pairs += 1.0;
     }
-    const double learned = denominator > 0.0 ? fmax(numerator / denominator, 0.0) : 0.0;
+    const double learned = denominator > 0.0 ? numerator / denominator : 0.0;
     return towards(prior, prior_count, learned, pairs);
 }
 

@@ -66,3 +66,13 @@ const char *task_case_regime(const struct task *task, const struct task_case *c)
         return "small";
     return bytes < 8.0 * 1024 * 1024 ? "medium" : "large";
 }
+
+const char *task_regime(const struct task *task)
+{
+    const struct task_case *largest = &task->cases[0];
+    for (size_t i = 1; i < task->case_count; i++) {
+        if (task_bytes(task, &task->cases[i]) > task_bytes(task, largest))
+            largest = &task->cases[i];
+    }
+    return task_case_regime(task, largest);
+}

@@ -209,5 +209,7 @@ char *task_prelude(const struct task *task, const char *real_name, struct arena 
 /* Coarse shape regime, for retrieval: "tiny" (< 16 KiB in all), "small" (< 256 KiB), "medium" (< 8
  * MiB), "large". */
 const char *task_case_regime(const struct task *task, const struct task_case *c);
+/* That of the largest case. */
+const char *task_regime(const struct task *task);
 
 #endif

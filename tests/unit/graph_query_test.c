@@ -100,42 +100,61 @@ static void graph_related__family_then_words_then_others(void **state)
 }
 
 /* All zero where there is none. */
-static struct graph_move_evidence evidence_of(struct fixture *f, struct graph *graph,
-                                              enum graph_scope scope, const char *move)
+static struct graph_move_cell cell_of(struct fixture *f, struct graph *graph, const char *task,
+                                      const char *move)
 {
-    const struct graph_move_evidence *items = NULL;
+    const struct graph_move_cell *items = NULL;
     size_t count = 0;
-    assert_ok(f, graph_move_evidence(graph, scope, "t-softmax", "normalization", "zen3", &f->arena,
-                                     &items, &count, &f->err));
+    assert_ok(f, graph_move_cells(graph, &f->arena, &items, &count, &f->err));
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(items[i].move, move) == 0)
+        if (strcmp(items[i].move, move) == 0 && strcmp(items[i].task_id, task) == 0)
             return items[i];
     }
-    return (struct graph_move_evidence){.move = NULL};
+    return (struct graph_move_cell){.move = NULL};
 }
 
-static void graph_move_evidence__scopes_are_nested_and_gains_shared(void **state)
+static void graph_move_cells__a_row_for_move_task_and_target__gains_shared(void **state)
 {
     struct fixture *f = *state;
     struct world *w = world_new(f);
     (void)world_fill(w);
     struct graph *graph = world_graph(w);
-    struct graph_move_evidence e = evidence_of(f, graph, SCOPE_TASK, "tile");
+    struct graph_move_cell e = cell_of(f, graph, "t-softmax", "tile");
     assert_true(e.count == 1.0 && near_to(e.sum, 0.2) && e.failures == 0.0);
-    e = evidence_of(f, graph, SCOPE_FAMILY_TARGET, "tile");
-    assert_true(e.count == 2.0 && near_to(e.sum, 0.6) && near_to(e.sum_squares, 0.04 + 0.16));
-    e = evidence_of(f, graph, SCOPE_FAMILY, "tile");
-    assert_true(e.count == 2.0);
-    e = evidence_of(f, graph, SCOPE_ALL, "tile");
-    assert_true(e.count == 3.0 && near_to(e.sum, 2.1));
-    e = evidence_of(f, graph, SCOPE_TASK, "vectorize");
+    assert_string_equal(e.family, "normalization");
+    assert_string_equal(e.target_id, "zen3");
+    e = cell_of(f, graph, "t-layer", "tile");
+    assert_true(e.count == 1.0 && near_to(e.sum, 0.4) && near_to(e.sum_squares, 0.16));
+    e = cell_of(f, graph, "t-sum", "tile");
+    assert_true(e.count == 1.0 && near_to(e.sum, 1.5));
+    e = cell_of(f, graph, "t-softmax", "vectorize");
     assert_true(e.count == 1.0 && near_to(e.sum, 0.5) && e.failures == 1.0);
-    e = evidence_of(f, graph, SCOPE_TASK, "unroll"); /* 0.2 for two different moves */
+    e = cell_of(f, graph, "t-softmax", "unroll"); /* 0.2 for two different moves */
     assert_true(e.count == 1.0 && near_to(e.sum, 0.1));
-    e = evidence_of(f, graph, SCOPE_TASK, "prefetch");
+    e = cell_of(f, graph, "t-softmax", "prefetch");
     assert_true(e.count == 1.0 && near_to(e.sum, 0.1) && near_to(e.sum_squares, 0.01));
-    assert_null(evidence_of(f, graph, SCOPE_TASK, "pack").move);
-    assert_non_null(evidence_of(f, graph, SCOPE_ALL, "pack").move);
+    assert_null(cell_of(f, graph, "t-softmax", "pack").move);
+    assert_non_null(cell_of(f, graph, "t-conv", "pack").move);
+    graph_close(&graph);
+}
+
+/* A later outcome of a parent changes what its children gained. */
+static void graph_move_cells__an_outcome_is_replaced__children_follow(void **state)
+{
+    struct fixture *f = *state;
+    struct world *w = world_new(f);
+    const struct small_world s = world_fill(w);
+    world_outcome(w, &(struct found){s.tile, "t-softmax", "zen3", VERDICT_TIMED, 0.3, true, false,
+                                     "", "code-tile"});
+    struct graph *graph = world_graph(w);
+    assert_true(near_to(cell_of(f, graph, "t-softmax", "tile").sum, 0.3));
+    assert_true(near_to(cell_of(f, graph, "t-softmax", "vectorize").sum, 0.4));
+    graph_close(&graph);
+    world_outcome(w, &(struct found){s.tile, "t-softmax", "zen3", VERDICT_TOO_NOISY, 0.0, false,
+                                     false, "", "code-tile"});
+    graph = world_graph(w);
+    assert_null(cell_of(f, graph, "t-softmax", "tile").move);
+    assert_true(cell_of(f, graph, "t-softmax", "vectorize").count == 0.0);
     graph_close(&graph);
 }
 
@@ -358,7 +377,8 @@ int main(void)
         FIXTURE(graph_run_decisions__not_judged_yet__has_no_outcome),
         FIXTURE(graph_best__confirmed_comes_first_and_refuted_never),
         FIXTURE(graph_related__family_then_words_then_others),
-        FIXTURE(graph_move_evidence__scopes_are_nested_and_gains_shared),
+        FIXTURE(graph_move_cells__a_row_for_move_task_and_target__gains_shared),
+        FIXTURE(graph_move_cells__an_outcome_is_replaced__children_follow),
         FIXTURE(graph_recall__gives_the_verdict_of_the_same_code),
         FIXTURE(graph_recall_all__gives_each_code_once),
         FIXTURE(graph_search__finds_words_of_evidence_moves_and_task),

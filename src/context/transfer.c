@@ -1,0 +1,365 @@
+#include "context/transfer.h"
+
+#include "base/str.h"
+#include "stats/hierarchy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAMILY_LEVEL, REGIME_LEVEL, TASK_LEVEL, LEVELS };
+/* Two machines of unknown measures differ by so much. */
+#define UNKNOWN_DISTANCE 1.0
+/* A guess counts as so many comparisons, and the spread of a move's gains as so many of them. */
+#define PRIOR_COMPARISONS 4.0
+#define PRIOR_GAINS 2.0
+#define PRIOR_TRIALS 2.0
+/* Equal gains are still those of a machine that measures to about a percent. */
+#define LEAST_SPREAD 0.01
+/* A cell says something where it is so many standard errors from no effect. */
+#define CLEAR_EFFECT 2.0
+enum { MAX_PAIRS = 4096, NEIGHBOURS = 8 };
+
+static const char *const knowledge_names[] = {
+    [KNOWLEDGE_STRUCTURE] = "structure",
+    [KNOWLEDGE_SIZES] = "sizes",
+    [KNOWLEDGE_FLAGS] = "flags",
+};
+
+const char *knowledge_name(enum knowledge kind)
+{
+    return knowledge_names[kind];
+}
+
+/* Before any experience, as standard deviations in log-ratio: a guess, and where it comes from
+ * stands in docs/decisions/0030. */
+static const struct {
+    double family, regime, task, machine;
+} priors[] = {
+    [KNOWLEDGE_STRUCTURE] = {0.25, 0.10, 0.15, 0.15},
+    [KNOWLEDGE_SIZES] = {0.15, 0.15, 0.15, 0.30},
+    [KNOWLEDGE_FLAGS] = {0.10, 0.05, 0.10, 0.15},
+};
+
+static int by_target_id(const void *key, const void *target)
+{
+    return strcmp(key, ((const struct graph_target *)target)->id);
+}
+
+static const struct graph_target *find_target(const struct transfer *transfer, const char *id)
+{
+    return transfer->target_count == 0 ? NULL
+                                       : bsearch(id, transfer->targets, transfer->target_count,
+                                                 sizeof *transfer->targets, by_target_id);
+}
+
+static double log_ratio_squared(double a, double b)
+{
+    const double ratio = a > 0.0 && b > 0.0 ? log(a / b) : 0.0;
+    return ratio * ratio;
+}
+
+static double distance(const struct transfer *transfer, const char *a_id, const char *b_id)
+{
+    if (str_equal(a_id, b_id))
+        return 0.0;
+    const struct graph_target *a = find_target(transfer, a_id);
+    const struct graph_target *b = find_target(transfer, b_id);
+    if (!a || !b)
+        return UNKNOWN_DISTANCE;
+    const double squares = log_ratio_squared(a->peak_gflops_f32, b->peak_gflops_f32) +
+                           log_ratio_squared(a->memory_gbs, b->memory_gbs) +
+                           log_ratio_squared((double)a->vector_bytes, (double)b->vector_bytes) +
+                           (str_equal(a->arch, b->arch) ? 0.0 : 1.0);
+    return sqrt(squares);
+}
+
+double transfer_distance(const struct transfer *transfer, const char *target_id)
+{
+    return distance(transfer, transfer->here.target_id, target_id);
+}
+
+double transfer_variance(const struct transfer *transfer, enum knowledge kind,
+                         const struct transfer_place *there)
+{
+    const struct transfer_discount *d = &transfer->discounts[kind];
+    const double far = transfer_distance(transfer, there->target_id);
+    double variance = d->machine * far * far;
+    /* Two groups that hang on one differ by twice the variance of each. */
+    if (!str_equal(there->task_id, transfer->here.task_id)) {
+        variance += 2.0 * d->task;
+        if (!str_equal(there->family, transfer->here.family))
+            variance += 2.0 * (d->family + d->regime);
+        else if (!str_equal(there->regime, transfer->here.regime))
+            variance += 2.0 * d->regime;
+    }
+    return variance;
+}
+
+const struct transfer_belief *transfer_find(const struct transfer *transfer, const char *move)
+{
+    for (size_t i = 0; i < transfer->belief_count; i++) {
+        if (str_equal(transfer->beliefs[i].move, move))
+            return &transfer->beliefs[i];
+    }
+    return NULL;
+}
+
+/* The cells of one move, which stand together. */
+struct cells {
+    const struct graph_move_cell *items;
+    size_t count;
+};
+
+static struct cells cells_of(struct cells all, const char *move)
+{
+    size_t low = 0;
+    for (size_t high = all.count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(all.items[middle].move, move) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct cells out = {all.items + low, 0};
+    while (low + out.count < all.count && str_equal(out.items[out.count].move, move))
+        out.count++;
+    return out;
+}
+
+static double prior_sd(double prior_log_ratio)
+{
+    return 0.15 + 0.4 * fabs(prior_log_ratio);
+}
+
+/* How much a move's gains differ within a cell, over all of its cells. */
+static double spread_of(struct cells cells, double prior_log_ratio)
+{
+    const double prior = prior_sd(prior_log_ratio);
+    double squares = PRIOR_GAINS * prior * prior;
+    double freedom = PRIOR_GAINS;
+    for (size_t i = 0; i < cells.count; i++) {
+        const struct graph_move_cell *c = &cells.items[i];
+        if (c->count < 2.0)
+            continue;
+        squares += fmax(c->sum_squares - c->sum * c->sum / c->count, 0.0);
+        freedom += c->count - 1.0;
+    }
+    return fmax(sqrt(squares / freedom), LEAST_SPREAD);
+}
+
+/* Variance of the mean of a cell's gains; their spread is drawn towards that of other cells. */
+static double cell_variance(const struct graph_move_cell *cell, double spread)
+{
+    const double mean = cell->sum / cell->count;
+    const double squares = fmax(cell->sum_squares - cell->sum * mean, 0.0);
+    const double variance =
+        (PRIOR_GAINS * spread * spread + squares) / (PRIOR_GAINS + cell->count - 1.0);
+    return variance / cell->count;
+}
+
+/* The trees of the moves of one kind. */
+struct forest {
+    struct stats_group *groups;
+    size_t count;
+};
+
+static size_t add_group(struct forest *forest, size_t parent)
+{
+    forest->groups[forest->count] = (struct stats_group){.parent = parent};
+    return forest->count++;
+}
+
+/* Hangs the cells of a move into its tree, and the place where we are. Returns the group of the
+ * task here. */
+static size_t grow_tree(struct forest *forest, struct cells cells, const struct transfer *transfer,
+                        const struct transfer_move *move)
+{
+    const struct transfer_place *here = &transfer->here;
+    const double prior = prior_sd(move->prior_log_ratio);
+    const double spread = spread_of(cells, move->prior_log_ratio);
+    const size_t root = add_group(forest, forest->count);
+    size_t family = root;
+    size_t regime = root;
+    size_t task = root;
+    size_t here_family = 0;
+    size_t here_regime = 0;
+    size_t here_task = 0;
+    const struct graph_move_cell *last = NULL;
+    stats_group_see(&forest->groups[root], move->prior_log_ratio, prior * prior);
+    for (size_t i = 0; i < cells.count; i++) {
+        const struct graph_move_cell *c = &cells.items[i];
+        const bool new_family = !last || !str_equal(last->family, c->family);
+        const bool new_regime = new_family || !str_equal(last->regime, c->regime);
+        if (new_family)
+            family = add_group(forest, root);
+        if (new_regime)
+            regime = add_group(forest, family);
+        if (new_regime || !str_equal(last->task_id, c->task_id))
+            task = add_group(forest, regime);
+        last = c;
+        if (str_equal(c->family, here->family)) {
+            here_family = family;
+            here_regime = str_equal(c->regime, here->regime) ? regime : here_regime;
+        }
+        here_task = str_equal(c->task_id, here->task_id) ? task : here_task;
+        const double far = transfer_distance(transfer, c->target_id);
+        if (c->count > 0.0)
+            stats_group_see(&forest->groups[task], c->sum / c->count,
+                            cell_variance(c, spread) +
+                                transfer->discounts[move->kind].machine * far * far);
+    }
+    if (here_family == 0)
+        here_family = add_group(forest, root);
+    if (here_regime == 0)
+        here_regime = add_group(forest, here_family);
+    return here_task != 0 ? here_task : add_group(forest, here_regime);
+}
+
+struct pairs {
+    double differences[MAX_PAIRS], variances[MAX_PAIRS], distances[MAX_PAIRS];
+    size_t count;
+};
+
+/* The same move on the same task on two machines. */
+static void add_pairs(struct pairs *pairs, struct cells cells, const struct transfer *transfer,
+                      double prior_log_ratio)
+{
+    const double spread = spread_of(cells, prior_log_ratio);
+    for (size_t i = 0; i < cells.count; i++) {
+        const struct graph_move_cell *a = &cells.items[i];
+        for (size_t j = i + 1; j < cells.count && j <= i + NEIGHBOURS; j++) {
+            const struct graph_move_cell *b = &cells.items[j];
+            if (!str_equal(a->task_id, b->task_id) || pairs->count == MAX_PAIRS)
+                break;
+            if (a->count < 1.0 || b->count < 1.0)
+                continue;
+            pairs->differences[pairs->count] = a->sum / a->count - b->sum / b->count;
+            pairs->variances[pairs->count] = cell_variance(a, spread) + cell_variance(b, spread);
+            pairs->distances[pairs->count] = distance(transfer, a->target_id, b->target_id);
+            pairs->count++;
+        }
+    }
+}
+
+static void learn_machines(struct transfer *transfer, const struct transfer_move *moves,
+                           size_t count, struct cells cells, enum knowledge kind,
+                           struct arena *arena)
+{
+    struct pairs *pairs = arena_alloc(arena, sizeof *pairs);
+    pairs->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (moves[i].kind == kind)
+            add_pairs(pairs, cells_of(cells, moves[i].name), transfer, moves[i].prior_log_ratio);
+    }
+    transfer->discounts[kind].machines = pairs->count;
+    transfer->discounts[kind].machine = stats_distance_variance(
+        pairs->differences, pairs->variances, pairs->distances, pairs->count,
+        priors[kind].machine * priors[kind].machine, PRIOR_COMPARISONS);
+}
+
+/* Decisions in the narrowest scope that has any, and how many of them fail. */
+static void count_failures(struct cells cells, const struct transfer *transfer,
+                           struct transfer_belief *belief)
+{
+    enum { SCOPE_ANY, SCOPE_FAMILY_ANY, SCOPE_FAMILY_HERE, SCOPE_HERE, SCOPES };
+    double failures[SCOPES] = {0};
+    double trials[SCOPES] = {0};
+    for (size_t i = 0; i < cells.count; i++) {
+        const struct graph_move_cell *c = &cells.items[i];
+        const bool same_family = str_equal(c->family, transfer->here.family);
+        const bool same_target = str_equal(c->target_id, transfer->here.target_id);
+        const bool same_task = str_equal(c->task_id, transfer->here.task_id);
+        const bool is_in[SCOPES] = {true, same_family, same_family && same_target,
+                                    same_task && same_target};
+        for (size_t s = 0; s < SCOPES; s++) {
+            failures[s] += is_in[s] ? c->failures : 0.0;
+            trials[s] += is_in[s] ? c->failures + c->count : 0.0;
+        }
+    }
+    double rate = 0.0;
+    for (size_t s = 0; s < SCOPES; s++) {
+        rate = (failures[s] + PRIOR_TRIALS * rate) / (trials[s] + PRIOR_TRIALS);
+        belief->evidence = trials[s] > 0.0 ? trials[s] : belief->evidence;
+    }
+    belief->failure_rate = rate;
+}
+
+static void find_extremes(struct cells cells, double spread, struct transfer_belief *belief)
+{
+    double best = CLEAR_EFFECT;
+    double worst = -CLEAR_EFFECT;
+    for (size_t i = 0; i < cells.count; i++) {
+        const struct graph_move_cell *c = &cells.items[i];
+        if (c->count < 1.0)
+            continue;
+        const double z = c->sum / c->count / sqrt(cell_variance(c, spread));
+        if (z > best) {
+            best = z;
+            belief->best = c;
+        }
+        if (z < worst) {
+            worst = z;
+            belief->worst = c;
+        }
+    }
+}
+
+static void learn_kind(struct transfer *transfer, struct transfer_belief *beliefs,
+                       const struct transfer_move *moves, size_t count, struct cells cells,
+                       enum knowledge kind, struct arena *arena)
+{
+    struct transfer_discount *discount = &transfer->discounts[kind];
+    /* A cell adds three groups at most, a move a root and the place here. */
+    struct forest forest = {
+        .groups = arena_array(arena, 3 * cells.count + 4 * count + 1, sizeof *forest.groups)};
+    size_t *leaves = arena_array(arena, count + 1, sizeof *leaves);
+    learn_machines(transfer, moves, count, cells, kind, arena);
+    for (size_t i = 0; i < count; i++) {
+        if (moves[i].kind == kind)
+            leaves[i] = grow_tree(&forest, cells_of(cells, moves[i].name), transfer, &moves[i]);
+    }
+    struct stats_between levels[LEVELS] = {
+        [FAMILY_LEVEL] = {.prior = priors[kind].family * priors[kind].family},
+        [REGIME_LEVEL] = {.prior = priors[kind].regime * priors[kind].regime},
+        [TASK_LEVEL] = {.prior = priors[kind].task * priors[kind].task},
+    };
+    for (size_t l = 0; l < LEVELS; l++)
+        levels[l].prior_count = PRIOR_COMPARISONS;
+    stats_groups_fit(forest.groups, forest.count, levels, LEVELS);
+    discount->family = levels[FAMILY_LEVEL].learned;
+    discount->regime = levels[REGIME_LEVEL].learned;
+    discount->task = levels[TASK_LEVEL].learned;
+    discount->families = levels[FAMILY_LEVEL].count;
+    discount->regimes = levels[REGIME_LEVEL].count;
+    discount->tasks = levels[TASK_LEVEL].count;
+    for (size_t i = 0; i < count; i++) {
+        if (moves[i].kind != kind)
+            continue;
+        const struct stats_normal posterior = stats_group_posterior(forest.groups, leaves[i]);
+        const struct cells own = cells_of(cells, moves[i].name);
+        beliefs[i] = (struct transfer_belief){.move = moves[i].name,
+                                              .kind = kind,
+                                              .mean = posterior.mean,
+                                              .sd = sqrt(posterior.variance)};
+        count_failures(own, transfer, &beliefs[i]);
+        find_extremes(own, spread_of(own, moves[i].prior_log_ratio), &beliefs[i]);
+    }
+}
+
+bool transfer_learn(struct graph *graph, const struct transfer_move *moves, size_t count,
+                    const struct transfer_place *here, struct arena *arena, struct transfer *out,
+                    struct err *err)
+{
+    struct cells cells = {0};
+    struct transfer learned = {.here = *here, .belief_count = count};
+    struct transfer_belief *beliefs = arena_array(arena, count + 1, sizeof *beliefs);
+    if (!graph_move_cells(graph, arena, &cells.items, &cells.count, err) ||
+        !graph_targets(graph, arena, &learned.targets, &learned.target_count, err))
+        return false;
+    for (int kind = 0; kind < KNOWLEDGE_COUNT; kind++)
+        learn_kind(&learned, beliefs, moves, count, cells, (enum knowledge)kind, arena);
+    learned.beliefs = beliefs;
+    *out = learned;
+    return true;
+}
