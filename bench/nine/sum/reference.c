@@ -1,0 +1,10 @@
+/* total = the sum of x */
+#include <stdint.h>
+
+void sum(const real *x, real *total, int64_t n)
+{
+    real s = 0;
+    for (int64_t i = 0; i < n; i++)
+        s += x[i];
+    *total = s;
+}
