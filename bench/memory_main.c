@@ -1,7 +1,9 @@
 /*
  * The parts of bench/memory, each a process of its own so that its memory and its caches are its
  * own:
- *   memory fill DIR DECISIONS [THREADS]   a synthetic journal; events per second, each acknowledged
+ *   memory fill DIR DECISIONS [THREADS]   a synthetic journal
+ *   memory append DIR COUNT [THREADS]     events of it again, into DIR/appended: how many a second,
+ *                                         each acknowledged to a thread that waits for it
  *   memory load DIR                       the graph from the journal
  *   memory query DIR [COUNT]              opening, then so many contexts of 8000 tokens
  * Each prints "name value" lines.
@@ -20,7 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_THREADS = 1024, DEFAULT_THREADS = 256, BUDGET_TOKENS = 8000, WARM_UP = 20 };
+enum {
+    MAX_THREADS = 1024,
+    DEFAULT_THREADS = 256,
+    BUDGET_TOKENS = 8000,
+    WARM_UP = 20,
+    APPEND_SAMPLES = 4096
+};
 #define SEED UINT64_C(20261129)
 
 static double seconds_since(int64_t start_ns)
@@ -38,6 +46,18 @@ static double peak_mb(void)
         return -1.0;
     const char *line = strstr(text, "VmHWM:");
     return line ? strtod(line + strlen("VmHWM:"), NULL) / 1024.0 : -1.0;
+}
+
+/* Did all of them start? */
+static bool on_threads(void *(*run)(void *context), void *context, size_t count)
+{
+    pthread_t threads[MAX_THREADS];
+    size_t started = 0;
+    while (started < count && pthread_create(&threads[started], NULL, run, context) == 0)
+        started++;
+    for (size_t i = 0; i < started; i++)
+        (void)pthread_join(threads[i], NULL);
+    return started == count;
 }
 
 /* ---- fill */
@@ -70,17 +90,6 @@ static void *fill_runs(void *context)
     return NULL;
 }
 
-static bool fill_all(struct fill *fill, size_t thread_count)
-{
-    pthread_t threads[MAX_THREADS];
-    size_t started = 0;
-    while (started < thread_count && pthread_create(&threads[started], NULL, fill_runs, fill) == 0)
-        started++;
-    for (size_t i = 0; i < started; i++)
-        (void)pthread_join(threads[i], NULL);
-    return started == thread_count && !atomic_load(&fill->has_failed);
-}
-
 static bool run_fill(const char *dir, int64_t decisions, size_t threads, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -93,13 +102,82 @@ static bool run_fill(const char *dir, int64_t decisions, size_t threads, struct 
                         .journal = journal,
                         .runs = (decisions + WORLD_RUN_DECISIONS - 1) / WORLD_RUN_DECISIONS};
     const int64_t start = os_now_ns();
-    if (!fill_all(&fill, threads))
+    if (!on_threads(fill_runs, &fill, threads) || atomic_load(&fill.has_failed))
         return err_set(err, ERR_IO, "the journal could not be filled");
     const double seconds = seconds_since(start);
     const int64_t events = atomic_load(&fill.events);
-    printf("events %lld\nfill_seconds %.2f\nappends_per_second %.0f\nfill_peak_mb %.0f\n",
-           (long long)events, seconds, (double)events / seconds, peak_mb());
+    printf("events %lld\nfill_seconds %.2f\n", (long long)events, seconds);
     return true;
+}
+
+/* ---- append: bodies are made before the clock runs. */
+
+struct sample {
+    const char *kind;
+    struct buf body;
+};
+
+struct append {
+    struct arena *arena;
+    struct sample samples[APPEND_SAMPLES];
+    size_t sample_count;
+    struct journal *journal;
+    _Atomic int64_t left;
+    _Atomic bool has_failed;
+};
+
+static bool take_sample(void *context, const struct event *event, struct err *err)
+{
+    struct append *append = context;
+    static const char mark[] = "\"body\":";
+    const char *body = strstr(event->text, mark);
+    (void)err;
+    if (append->sample_count == APPEND_SAMPLES || !body)
+        return true;
+    struct sample *sample = &append->samples[append->sample_count++];
+    body += strlen(mark);
+    sample->kind = arena_strdup(append->arena, event->kind);
+    return buf_append(&sample->body, body, event->text_length - 1 - (size_t)(body - event->text));
+}
+
+static void *append_samples(void *context)
+{
+    struct append *append = context;
+    struct err err = {0};
+    for (;;) {
+        const int64_t at = atomic_fetch_sub(&append->left, 1);
+        if (at <= 0)
+            return NULL;
+        const struct sample *sample = &append->samples[(size_t)at % append->sample_count];
+        if (!journal_append(append->journal, sample->kind, &sample->body, NULL, &err)) {
+            fprintf(stderr, "memory: %s\n", err.message);
+            atomic_store(&append->has_failed, true);
+            return NULL;
+        }
+    }
+}
+
+static bool run_append(const char *dir, int64_t count, size_t threads, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(journal_close) struct journal *from = NULL;
+    CLEANUP(journal_close) struct journal *to = NULL;
+    struct append *append = arena_alloc(&arena, sizeof *append);
+    append->arena = &arena;
+    if (!journal_open(dir, false, &from, NULL, err) ||
+        !journal_scan(from, take_sample, append, err) ||
+        !journal_open(os_path_join(&arena, dir, "appended"), true, &to, NULL, err))
+        return false;
+    append->journal = to;
+    atomic_store(&append->left, count);
+    const int64_t start = os_now_ns();
+    const bool ok = on_threads(append_samples, append, threads);
+    const double seconds = seconds_since(start);
+    for (size_t i = 0; i < append->sample_count; i++)
+        buf_free(&append->samples[i].body);
+    printf("appends_per_second %.0f\n", (double)count / seconds);
+    return (ok && !atomic_load(&append->has_failed)) ||
+           err_set(err, ERR_IO, "the journal could not be appended to");
 }
 
 /* ---- load */
@@ -194,16 +272,18 @@ int main(int argc, char **argv)
     bool ok = false;
     const char *verb = argc > 2 ? argv[1] : "";
     const char *more = argc > 3 ? argv[3] : NULL;
+    const int64_t asked = number(argc > 4 ? argv[4] : NULL, DEFAULT_THREADS);
+    const size_t threads = (size_t)(asked < MAX_THREADS ? asked : MAX_THREADS);
     if (str_equal(verb, "fill")) {
-        const int64_t threads = number(argc > 4 ? argv[4] : NULL, DEFAULT_THREADS);
-        ok = run_fill(argv[2], number(more, 10000),
-                      (size_t)(threads < MAX_THREADS ? threads : MAX_THREADS), &err);
+        ok = run_fill(argv[2], number(more, 10000), threads, &err);
+    } else if (str_equal(verb, "append")) {
+        ok = run_append(argv[2], number(more, 100000), threads, &err);
     } else if (str_equal(verb, "load")) {
         ok = run_load(argv[2], &err);
     } else if (str_equal(verb, "query")) {
         ok = run_query(argv[2], (size_t)number(more, 500), &err);
     } else {
-        (void)err_set(&err, ERR_USAGE, "use: memory fill|load|query DIR [COUNT] [THREADS]");
+        (void)err_set(&err, ERR_USAGE, "use: memory fill|append|load|query DIR [COUNT] [THREADS]");
     }
     if (!ok)
         fprintf(stderr, "memory: %s\n", err.message);

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 
+#include "base/crc32c.h"
 #include "base/err.h"
 
 #include <openssl/evp.h>
@@ -47,19 +48,17 @@ struct hash_id hash_strings(const char *const *strings, size_t count)
 
 uint32_t hash_crc32c(uint32_t crc, const void *data, size_t length)
 {
-    /* Four bits at a time: the remainder of each nibble. */
-    static const uint32_t nibbles[16] = {
-        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3,
-        0x61c69362, 0x7198540d, 0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9,
-        0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
-    };
-    const unsigned char *bytes = data;
+    const unsigned char *at = data;
     crc = ~crc;
-    for (size_t i = 0; i < length; i++) {
-        crc ^= bytes[i];
-        crc = (crc >> 4) ^ nibbles[crc & 15];
-        crc = (crc >> 4) ^ nibbles[crc & 15];
+    for (; length >= CRC32C_ROWS; length -= CRC32C_ROWS, at += CRC32C_ROWS) {
+        crc ^=
+            (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+        crc = crc32c_rows[7][crc & 255] ^ crc32c_rows[6][crc >> 8 & 255] ^
+              crc32c_rows[5][crc >> 16 & 255] ^ crc32c_rows[4][crc >> 24] ^ crc32c_rows[3][at[4]] ^
+              crc32c_rows[2][at[5]] ^ crc32c_rows[1][at[6]] ^ crc32c_rows[0][at[7]];
     }
+    for (; length != 0; length--, at++)
+        crc = crc >> 8 ^ crc32c_rows[0][(crc ^ *at) & 255];
     return ~crc;
 }
 

@@ -33,12 +33,13 @@ static void sort_and_unite(struct index *index)
     index->count = kept;
 }
 
-static void note_corrupt(struct index *index, const char *segment, int64_t offset,
-                         const char *problem)
+static void note_corrupt(struct index *index, uint32_t segment, int64_t offset, const char *problem)
 {
+    index->segments[segment].corrupt++;
     if (index->corrupt++ == 0)
         (void)snprintf(index->first_corrupt, sizeof index->first_corrupt,
-                       "segment %s, offset %" PRId64 ": %s", segment, offset, problem);
+                       "segment %s, offset %" PRId64 ": %s", index->segments[segment].name, offset,
+                       problem);
 }
 
 static void add_entry(struct index *index, uint32_t segment, const struct record *record,
@@ -61,7 +62,7 @@ static void read_line(struct index *index, uint32_t segment, const struct segmen
         add_entry(index, segment, &record, line->offset, line->length);
         return;
     }
-    note_corrupt(index, index->segments[segment].name, line->offset, problem);
+    note_corrupt(index, segment, line->offset, problem);
     const size_t skip = record_resync(line->text, line->length);
     if (skip != 0 && record_read(line->text + skip, line->length - skip, &record, problem))
         add_entry(index, segment, &record, line->offset + (int64_t)skip, line->length - skip);
@@ -91,7 +92,7 @@ static bool read_segment(struct index *index, uint32_t at, struct err *err)
         case LINE_FAILED:
             return err_set(err, ERR_IO, "cannot read the segment '%s'", segment->path);
         case LINE_TOO_LONG:
-            note_corrupt(index, segment->name, line.offset, "longer than any event");
+            note_corrupt(index, at, line.offset, "longer than any event");
             break;
         case LINE_WHOLE:
             read_line(index, at, &line);

@@ -52,6 +52,8 @@ struct record {
 };
 
 int record_compare_clock(struct journal_clock a, struct journal_clock b);
+/* Within what a record may have. */
+bool record_is_clock(struct journal_clock clock);
 /* Lower-case letters, digits and '-', 1 to 64 of them: what a kind or a writer may be called. */
 bool record_is_name(const char *text, size_t length);
 
@@ -113,9 +115,10 @@ struct index_entry {
 
 struct index_segment {
     const char *name, *path;
-    int64_t seen;  /* where to begin */
-    int64_t bytes; /* end of the last whole line */
-    int64_t torn;  /* bytes after it */
+    int64_t seen;    /* where to begin */
+    int64_t bytes;   /* end of the last whole line */
+    int64_t torn;    /* bytes after it */
+    int64_t corrupt; /* records */
 };
 
 struct index {
@@ -132,6 +135,8 @@ struct index {
 bool index_read(const char *journal_dir, const struct journal_position *seen, size_t seen_count,
                 struct index *out, struct err *err);
 void index_free(struct index *index);
+/* What was found; `torn_bytes` of all segments. */
+void index_summarize(const struct index *index, struct journal_recovery *out);
 int index_compare(const struct index_entry *a, const struct index_entry *b);
 /* ---- scan.c: all events of an index in its order, as journal_scan gives them. */
 bool index_deliver(const struct index *index,
@@ -139,6 +144,24 @@ bool index_deliver(const struct index *index,
                    void *context, struct err *err);
 /* What was read is in the past of what is appended next. */
 void journal_follow_clock(struct journal *journal, const struct index *index);
+
+/* ---- checkpoint.c: what need not be read again at opening. */
+struct checkpoint_segment {
+    const char *name;
+    int64_t bytes, inode, changed_ns, events;
+    struct journal_clock last;
+};
+struct checkpoint {
+    struct checkpoint_segment *segments; /* that fit what is there, sorted by name */
+    size_t count;
+};
+void checkpoint_read(const char *journal_dir, struct arena *arena, struct checkpoint *out);
+const struct checkpoint_segment *checkpoint_find(const struct checkpoint *checkpoint,
+                                                 const char *name);
+/* After `index` was read past `before`; nothing where it is not worth it. Failures do not matter.
+ */
+void checkpoint_write(const char *journal_dir, const struct index *index,
+                      const struct checkpoint *before);
 
 /* ---- append.c, journal.c */
 

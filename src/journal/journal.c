@@ -42,7 +42,7 @@ static bool mend_segment(const struct journal_io *io, struct index_segment *segm
     return true;
 }
 
-static void summarize(const struct index *index, struct journal_recovery *out)
+void index_summarize(const struct index *index, struct journal_recovery *out)
 {
     *out = (struct journal_recovery){.segments = (int64_t)index->segment_count,
                                      .events = (int64_t)index->count,
@@ -52,11 +52,30 @@ static void summarize(const struct index *index, struct journal_recovery *out)
         out->torn_bytes += index->segments[i].torn;
 }
 
-/* Reads what is there, mends it, and sets the clock past it. */
+/* Reads all past the checkpoint, which is emptied where it turns out not to fit. */
+static bool read_new(const struct journal *journal, struct checkpoint *checkpoint,
+                     struct arena *arena, struct index *out, struct err *err)
+{
+    checkpoint_read(journal->journal_dir, arena, checkpoint);
+    struct journal_position *seen = arena_array(arena, checkpoint->count, sizeof *seen);
+    for (size_t i = 0; i < checkpoint->count; i++)
+        seen[i] =
+            (struct journal_position){checkpoint->segments[i].name, checkpoint->segments[i].bytes};
+    if (index_read(journal->journal_dir, seen, checkpoint->count, out, err))
+        return true;
+    if (checkpoint->count == 0 || err->kind != ERR_CORRUPT)
+        return false;
+    checkpoint->count = 0;
+    return index_read(journal->journal_dir, NULL, 0, out, err);
+}
+
+/* Reads what is new, mends it, and sets the clock past all that is there. */
 static bool recover(struct journal *journal, struct journal_recovery *recovery, struct err *err)
 {
+    CLEANUP(arena_free) struct arena scratch = {0};
     CLEANUP(index_free) struct index index = {0};
-    if (!index_read(journal->journal_dir, NULL, 0, &index, err))
+    struct checkpoint checkpoint = {0};
+    if (!read_new(journal, &checkpoint, &scratch, &index, err))
         return false;
     for (size_t i = 0; journal->is_writable && i < index.segment_count; i++) {
         if (index.segments[i].torn != 0 && !mend_segment(journal->io, &index.segments[i], err))
@@ -64,7 +83,14 @@ static bool recover(struct journal *journal, struct journal_recovery *recovery, 
     }
     if (index.count != 0)
         journal->clock = index.entries[index.count - 1].clock;
-    summarize(&index, recovery);
+    index_summarize(&index, recovery);
+    for (size_t i = 0; i < checkpoint.count; i++) {
+        recovery->events += checkpoint.segments[i].events;
+        if (record_compare_clock(checkpoint.segments[i].last, journal->clock) > 0)
+            journal->clock = checkpoint.segments[i].last;
+    }
+    if (journal->is_writable)
+        checkpoint_write(journal->journal_dir, &index, &checkpoint);
     return true;
 }
 

@@ -37,10 +37,10 @@ struct journal; /* opaque */
 
 /* What was found and mended at open. */
 struct journal_recovery {
-    int64_t segments, events;
-    int64_t torn_bytes;      /* cut from the ends of segments */
-    int64_t corrupt_events;  /* skipped; the first is described in `first_corrupt` */
-    char first_corrupt[256]; /* "segment x.kj, offset 1234: checksum 0x.. is not 0x.." */
+    int64_t segments, events; /* a copy of an event in a segment read earlier counts again */
+    int64_t torn_bytes;       /* cut from the ends of segments */
+    int64_t corrupt_events;   /* skipped; the first is described in `first_corrupt` */
+    char first_corrupt[256];  /* "segment x.kj, offset 1234: checksum 0x.. is not 0x.." */
 };
 
 /* Opens to read and, with `writable`, to append (a fresh segment, made at the first append).

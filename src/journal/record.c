@@ -24,6 +24,12 @@ int record_compare_clock(struct journal_clock a, struct journal_clock b)
     return (a.counter > b.counter) - (a.counter < b.counter);
 }
 
+bool record_is_clock(struct journal_clock clock)
+{
+    return clock.wall_ms >= 0 && clock.wall_ms <= MAX_WALL_MS && clock.counter >= 0 &&
+           clock.counter <= MAX_COUNTER;
+}
+
 bool record_is_name(const char *text, size_t length)
 {
     if (length == 0 || length >= RECORD_NAME_BYTES)

@@ -61,11 +61,14 @@ bool journal_verify(const char *memory_dir, struct journal_recovery *recovery,
                     int64_t *missing_bodies, struct err *err)
 {
     CLEANUP(journal_close) struct journal *journal = NULL;
+    CLEANUP(index_free) struct index index = {0};
     struct journal_recovery found;
     struct body_names names = {0};
-    if (!journal_open(memory_dir, false, &journal, &found, err))
+    if (!journal_open(memory_dir, false, &journal, NULL, err) ||
+        !index_read(journal->journal_dir, NULL, 0, &index, err))
         return false;
-    const bool ok = journal_scan(journal, collect, &names, err);
+    index_summarize(&index, &found);
+    const bool ok = index_deliver(&index, collect, &names, err);
     if (ok) {
         *missing_bodies = count_missing(journal->store_dir, &names);
         found.corrupt_events += names.malformed;

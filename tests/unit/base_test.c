@@ -311,6 +311,35 @@ static void hash_strings__boundaries_differ__ids_differ(void **state)
     assert_string_equal(a.text, hash_strings((const char *const[]){"ab", "c"}, 2).text);
 }
 
+/* Bit by bit from the polynomial. */
+static uint32_t slow_crc32c(uint32_t crc, const unsigned char *data, size_t length)
+{
+    crc = ~crc;
+    for (size_t i = 0; i < length; i++) {
+        crc ^= data[i];
+        for (int bit = 0; bit < 8; bit++)
+            crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78 : 0);
+    }
+    return ~crc;
+}
+
+static void hash_crc32c__any_bytes_in_any_pieces__as_bit_by_bit(void **state)
+{
+    unsigned char data[1024];
+    struct rng rng = rng_seeded(5);
+    (void)state;
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)rng_next(&rng);
+    for (int i = 0; i < 2000; i++) {
+        const size_t from = rng_below(&rng, sizeof data);
+        const size_t length = rng_below(&rng, sizeof data - from + 1);
+        const size_t cut = rng_below(&rng, length + 1);
+        const uint32_t first = hash_crc32c(0, data + from, cut);
+        assert_int_equal(hash_crc32c(first, data + from + cut, length - cut),
+                         slow_crc32c(0, data + from, length));
+    }
+}
+
 static void hash_crc32c__check_value__as_published(void **state)
 {
     (void)state;
@@ -459,6 +488,7 @@ int main(void)
         cmocka_unit_test(hash_content__sha256_vectors__first_half),
         cmocka_unit_test(hash_strings__boundaries_differ__ids_differ),
         cmocka_unit_test(hash_crc32c__check_value__as_published),
+        cmocka_unit_test(hash_crc32c__any_bytes_in_any_pieces__as_bit_by_bit),
         cmocka_unit_test(hash_fnv1a__reference_values__match),
         cmocka_unit_test(rng_next__reference_state__reference_stream),
         cmocka_unit_test(rng_seeded__same_seed__same_stream),
