@@ -107,6 +107,7 @@ int64_t nest_trip_count(const struct nest_edit *edit, const struct nest_stmt *lo
 /* Upward, with a counter for which differences of bounds make sense; false with the refusal. */
 bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
                         const char **refusal);
+bool nest_signed_counter(const struct nest_stmt *loop);
 /* Puts a loop "i_s" over strips of `size` rounds around the loop, which keeps its name and runs one
  * strip, the last one shorter: the loop over strips, or NULL with the refusal. */
 struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int64_t size,
@@ -116,6 +117,17 @@ struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int
  * NULL. */
 bool nest_split_rest(struct nest_edit *edit, struct nest_stmt *loop, int64_t factor,
                      struct nest_stmt **rest, const char **refusal);
+
+/* Swaps what two loops run over and are called; their bodies stay where they are. */
+void nest_swap_heads(struct nest_stmt *a, struct nest_stmt *b);
+/* Neither bound reads memory or a variable that is assigned anywhere. */
+bool nest_has_fixed_bounds(const struct nest *nest, const struct nest_stmt *loop);
+/* Loops "i(:4), j, ..." of a step, each all there is in the body of the one before; false with the
+ * refusal. */
+bool nest_step_band(const struct nest_edit *edit, const struct nest_step *step,
+                    struct nest_stmt *out[NEST_STEP_MAX_ARGS], const char **refusal);
+/* `type` without const: of a variable that is assigned. */
+const char *nest_plain_type(const struct nest_edit *edit, const char *type);
 
 /* --- suggestions -------------------------------------------------------------------------------
  */

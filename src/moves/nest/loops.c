@@ -8,6 +8,11 @@ static bool is_unsigned(const char *type)
     return strstr(type, "unsigned") || strstr(type, "uint") || strstr(type, "size_t");
 }
 
+bool nest_signed_counter(const struct nest_stmt *loop)
+{
+    return !is_unsigned(loop->symbol->type);
+}
+
 bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
                         const char **refusal)
 {
@@ -83,6 +88,63 @@ bool nest_split_rest(struct nest_edit *edit, struct nest_stmt *loop, int64_t fac
     if (rest)
         *rest = copy;
     return true;
+}
+
+void nest_swap_heads(struct nest_stmt *a, struct nest_stmt *b)
+{
+    const struct nest_stmt first = *a;
+    const struct nest_stmt second = *b;
+    struct nest_stmt *const body_of_a = a->body;
+    struct nest_stmt *const body_of_b = b->body;
+    *a = second;
+    *b = first;
+    a->body = body_of_a;
+    a->next = first.next;
+    b->body = body_of_b;
+    b->next = second.next;
+}
+
+static bool is_fixed(const struct nest *nest, const struct nest_expr *expr)
+{
+    if (expr->kind == NEST_ACCESS || expr->kind == NEST_CALL ||
+        (expr->kind == NEST_NAME && expr->symbol->kind == NEST_SCALAR &&
+         nest_list_assigns(nest->body, expr->symbol)))
+        return false;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (!is_fixed(nest, expr->args[i]))
+            return false;
+    }
+    return true;
+}
+
+bool nest_has_fixed_bounds(const struct nest *nest, const struct nest_stmt *loop)
+{
+    return is_fixed(nest, loop->from) && is_fixed(nest, loop->bound);
+}
+
+bool nest_step_band(const struct nest_edit *edit, const struct nest_step *step,
+                    struct nest_stmt *out[NEST_STEP_MAX_ARGS], const char **refusal)
+{
+    for (size_t i = 0; i < step->arg_count; i++) {
+        out[i] = nest_step_loop(edit, step, i, refusal);
+        if (!out[i])
+            return false;
+        if (i > 0 && nest_only_loop(out[i - 1]) != out[i])
+            return nest_refuse(edit, refusal,
+                               "loop '%s' is not all there is in the body of loop '%s'",
+                               out[i]->name, out[i - 1]->name);
+        if (!nest_has_fixed_bounds(edit->nest, out[i]))
+            return nest_refuse(edit, refusal, "a bound of loop '%s' is computed in the nest",
+                               out[i]->name);
+    }
+    return true;
+}
+
+const char *nest_plain_type(const struct nest_edit *edit, const char *type)
+{
+    if (strncmp(type, "const ", 6) == 0)
+        return arena_strdup(edit->arena, type + 6);
+    return type;
 }
 
 struct innermost {

@@ -1,0 +1,503 @@
+/* Questions about dependences, answered by isl. */
+#include "moves/nest/depend_internal.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <isl/aff.h>
+#include <isl/ilp.h>
+#include <isl/local_space.h>
+#include <isl/map.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <isl/val.h>
+
+#include <string.h>
+
+/* isl gives up after so many operations, and the answer is then that order matters: some 100 ms. */
+enum { MOST_OPERATIONS = 2000000 };
+
+/* --- orders ------------------------------------------------------------------------------------
+ */
+
+size_t order_find(const struct order *order, const struct nest_stmt *loop)
+{
+    for (size_t i = 0; i < order->count; i++) {
+        if (order->terms[i].loop == loop)
+            return i;
+    }
+    return order->count;
+}
+
+void order_insert(struct order *order, size_t at, struct order_term term)
+{
+    if (order->count == ORDER_MAX_TERMS || at > order->count)
+        BUG("nest: an order of more than %d terms", ORDER_MAX_TERMS);
+    memmove(&order->terms[at + 1], &order->terms[at], (order->count - at) * sizeof *order->terms);
+    order->terms[at] = term;
+    order->count++;
+}
+
+void order_remove(struct order *order, size_t at)
+{
+    order->count--;
+    memmove(&order->terms[at], &order->terms[at + 1], (order->count - at) * sizeof *order->terms);
+}
+
+/* --- opening -----------------------------------------------------------------------------------
+ */
+
+bool depend_open(const struct nest_edit *edit, const struct nest_stmt *first, size_t count,
+                 struct depend **out, const char **refusal)
+{
+    struct depend *d = arena_alloc(edit->arena, sizeof *d);
+    d->edit = edit;
+    d->nest = edit->nest;
+    d->arena = edit->arena;
+    d->first = first;
+    d->count = count;
+    d->context = "";
+    d->leaves = arena_array(edit->arena, DEPEND_MAX_LEAVES, sizeof *d->leaves);
+    d->accesses = arena_array(edit->arena, DEPEND_MAX_ACCESSES, sizeof *d->accesses);
+    d->isl = isl_ctx_alloc();
+    if (!d->isl)
+        BUG("isl has no memory");
+    (void)isl_options_set_on_error(d->isl, ISL_ON_ERROR_CONTINUE);
+    *out = d;
+    if (depend_collect(d))
+        return true;
+    *refusal = d->why;
+    depend_close(out);
+    return false;
+}
+
+void depend_close(struct depend **depend)
+{
+    if (*depend && (*depend)->isl)
+        isl_ctx_free((*depend)->isl);
+    *depend = NULL;
+}
+
+const char *depend_params(struct depend *d)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    for (size_t i = 0; i < d->param_count; i++)
+        (void)buf_printf(&text, "%s%s", i ? ", " : "[", d->params[i]);
+    if (d->param_count > 0)
+        (void)buf_append_str(&text, "] -> ");
+    return arena_strdup(d->arena, buf_text(&text));
+}
+
+/* "s_i, s_j" */
+static const char *counters(struct depend *d, const struct leaf *leaf, int as)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    for (size_t i = 0; i < leaf->depth; i++)
+        (void)buf_printf(&text, "%s%s", i ? ", " : "", depend_counter(d, leaf->loops[i], as));
+    return arena_strdup(d->arena, buf_text(&text));
+}
+
+static void begin(struct depend *d)
+{
+    isl_ctx_reset_operations(d->isl);
+    isl_ctx_reset_error(d->isl);
+    isl_ctx_set_max_operations(d->isl, MOST_OPERATIONS);
+}
+
+bool depend_is_empty(struct depend *d, const struct leaf *leaf, const char *constraints)
+{
+    const char *text = arena_printf(d->arena, "%s{ [%s] : %s%s%s }", depend_params(d),
+                                    counters(d, leaf, AS_SOURCE), constraints,
+                                    leaf->domain[AS_SOURCE], d->context);
+    begin(d);
+    isl_set *set = isl_set_read_from_str(d->isl, text);
+    const bool is_empty = isl_set_is_empty(set) == isl_bool_true;
+    (void)isl_set_free(set);
+    return is_empty;
+}
+
+/* --- pairs of runs -----------------------------------------------------------------------------
+ */
+
+static const char *order_text(struct depend *d, const struct leaf *leaf, const struct order *order,
+                              size_t length)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    for (size_t i = 0; i < length; i++) {
+        const struct order_term none = {0};
+        const struct order_term *t = i < order->count ? &order->terms[i] : &none;
+        (void)buf_printf(&text, "%s%lld", i ? ", " : "", (long long)t->place);
+        if (t->loop && t->divide == 0)
+            (void)buf_printf(&text, " + %lld %s", (long long)t->factor,
+                             depend_counter(d, t->loop, AS_SOURCE));
+        if (t->loop && t->divide > 0) {
+            const char *from = depend_affine(d, t->loop->from, AS_SOURCE);
+            if (!from)
+                return NULL;
+            (void)buf_printf(&text, " + floor((%s - (%s)) / %lld)",
+                             depend_counter(d, t->loop, AS_SOURCE), from,
+                             (long long)(t->divide * t->loop->step));
+        }
+        if (t->by)
+            (void)buf_printf(&text, " + %lld %s", (long long)t->by_factor,
+                             depend_counter(d, t->by, AS_SOURCE));
+    }
+    return arena_printf(d->arena, "%s{ L%td[%s] -> [%s] }", depend_params(d), leaf - d->leaves,
+                        counters(d, leaf, AS_SOURCE), buf_text(&text));
+}
+
+static size_t shared_depth(const struct access *a, const struct access *b)
+{
+    return a->private_depth < b->private_depth ? a->private_depth : b->private_depth;
+}
+
+/* Runs of `a` and of `b` that touch the same memory. */
+static const char *conflict_text(struct depend *d, const struct access *a, const struct access *b)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    const struct leaf *from = &d->leaves[a->leaf];
+    const struct leaf *to = &d->leaves[b->leaf];
+    const size_t shared = shared_depth(a, b);
+    (void)buf_printf(&text, "%s{ L%zu[%s] -> L%zu[%s] : 0 = 0%s%s%s", depend_params(d), a->leaf,
+                     counters(d, from, AS_SOURCE), b->leaf, counters(d, to, AS_TARGET),
+                     from->domain[AS_SOURCE], to->domain[AS_TARGET], d->context);
+    for (size_t i = 0; i < shared && i < from->depth && i < to->depth; i++)
+        (void)buf_printf(&text, " and %s = %s", depend_counter(d, from->loops[i], AS_SOURCE),
+                         depend_counter(d, to->loops[i], AS_TARGET));
+    for (size_t i = 0; a->rank == b->rank && i < a->rank; i++) {
+        if (a->subscripts[AS_SOURCE][i] && b->subscripts[AS_TARGET][i])
+            (void)buf_printf(&text, " and %s = %s", a->subscripts[AS_SOURCE][i],
+                             b->subscripts[AS_TARGET][i]);
+    }
+    (void)buf_append_str(&text, " }");
+    return arena_strdup(d->arena, buf_text(&text));
+}
+
+struct question {
+    struct depend *d;
+    const struct depend_opts *opts;
+    struct depend_answer *answer;
+    const struct order *orders; /* the new one of each leaf */
+    const char **before;        /* the order of each leaf as the text has it, as maps */
+    const char **after;         /* the new one; NULL: not affine */
+};
+
+/* Is the term one of the first `shared` loops alone? */
+static bool is_shared_term(const struct leaf *leaf, const struct order_term *term, size_t shared)
+{
+    for (size_t i = 0; i < shared && i < leaf->depth; i++) {
+        if (term->loop == leaf->loops[i])
+            return !term->by;
+    }
+    return false;
+}
+
+/* Among runs in the same round of the first `shared` loops, is the new order the old one? Terms of
+ * these loops are equal in both runs and can be left out; a move gives two runs the same terms up
+ * to where their places differ, so the others line up. */
+static bool is_same_within(const struct leaf *leaf, const struct order *new, size_t shared)
+{
+    size_t a = 0;
+    size_t b = 0;
+    for (;;) {
+        while (a < leaf->order.count && is_shared_term(leaf, &leaf->order.terms[a], shared))
+            a++;
+        while (b < new->count && is_shared_term(leaf, &new->terms[b], shared))
+            b++;
+        if (a == leaf->order.count || b == new->count)
+            return a == leaf->order.count && b == new->count;
+        const struct order_term *x = &leaf->order.terms[a++];
+        const struct order_term *y = &new->terms[b++];
+        if (x->place != y->place || x->loop != y->loop || x->factor != y->factor ||
+            x->divide != y->divide || x->by != y->by || x->by_factor != y->by_factor)
+            return false;
+    }
+}
+
+static bool can_relax(const struct depend *d, const struct access *a, const struct access *b)
+{
+    const struct leaf *x = &d->leaves[a->leaf];
+    const struct leaf *y = &d->leaves[b->leaf];
+    return a->is_accumulator && b->is_accumulator && x->kind == y->kind &&
+           (x == y || x->kind == REDUCTION_SUM || x->kind == REDUCTION_PRODUCT);
+}
+
+static bool is_signed_integer(const struct nest_symbol *symbol)
+{
+    return symbol->is_integer && !strstr(symbol->type, "unsigned") && !strstr(symbol->type, "uint");
+}
+
+static void note_relaxed(const struct question *q, const struct access *a)
+{
+    const enum reduction_kind kind = q->d->leaves[a->leaf].kind;
+    q->answer->has_reduction = true;
+    if (!a->object->is_integer)
+        q->answer->has_real = true;
+    else if (kind != REDUCTION_EXTREMUM && is_signed_integer(a->object))
+        q->answer->has_signed_sum = true;
+}
+
+/* The least and the greatest value of one distance, as "1", "+", "-" or "*". */
+static const char *direction(struct depend *d, isl_set *distances, unsigned at, bool *is_zero)
+{
+    isl_local_space *space = isl_local_space_from_space(isl_set_get_space(distances));
+    isl_aff *distance = isl_aff_var_on_domain(space, isl_dim_set, at);
+    isl_val *low = isl_set_min_val(distances, distance);
+    isl_val *high = isl_set_max_val(distances, distance);
+    (void)isl_aff_free(distance);
+    const bool has_low = low && isl_val_is_int(low) == isl_bool_true;
+    const bool has_high = high && isl_val_is_int(high) == isl_bool_true;
+    const long least = has_low ? isl_val_get_num_si(low) : 0;
+    const long most = has_high ? isl_val_get_num_si(high) : 0;
+    (void)isl_val_free(low);
+    (void)isl_val_free(high);
+    *is_zero = has_low && has_high && least == 0 && most == 0;
+    if (has_low && has_high && least == most)
+        return arena_printf(d->arena, "%ld", least);
+    return has_low && least > 0 ? "+" : has_high && most < 0 ? "-" : "*";
+}
+
+/* "dependence on y carried by i, distance (1, -1)" of pairs that would change their order. */
+static const char *explain(struct depend *d, const struct access *a, const struct access *b,
+                           isl_map *broken)
+{
+    CLEANUP(buf_free) struct buf map = {0};
+    CLEANUP(buf_free) struct buf text = {0};
+    const struct leaf *from = &d->leaves[a->leaf];
+    const struct leaf *to = &d->leaves[b->leaf];
+    size_t common = 0;
+    while (common < from->depth && common < to->depth && from->loops[common] == to->loops[common])
+        common++;
+    (void)buf_printf(&map, "%s{ [L%zu[%s] -> L%zu[%s]] -> [", depend_params(d), a->leaf,
+                     counters(d, from, AS_SOURCE), b->leaf, counters(d, to, AS_TARGET));
+    for (size_t i = 0; i < common; i++)
+        (void)buf_printf(&map, "%s%s - %s", i ? ", " : "",
+                         depend_counter(d, to->loops[i], AS_TARGET),
+                         depend_counter(d, from->loops[i], AS_SOURCE));
+    (void)buf_append_str(&map, "] }");
+    isl_set *distances = isl_set_apply(isl_map_wrap(isl_map_copy(broken)),
+                                       isl_map_read_from_str(d->isl, buf_text(&map)));
+    const isl_size params = isl_set_dim(distances, isl_dim_param);
+    if (params > 0)
+        distances = isl_set_project_out(distances, isl_dim_param, 0, (unsigned)params);
+    const char *carrier = NULL;
+    (void)buf_append_str(&text, ", distance (");
+    for (size_t i = 0; i < common; i++) {
+        bool is_zero = true;
+        (void)buf_printf(&text, "%s%s", i ? ", " : "",
+                         direction(d, distances, (unsigned)i, &is_zero));
+        if (!is_zero && !carrier)
+            carrier = from->loops[i]->name;
+    }
+    (void)buf_append_char(&text, ')');
+    (void)isl_set_free(distances);
+    if (!carrier)
+        return arena_printf(d->arena, "dependence on %s from line %d to line %d", a->object->name,
+                            from->stmt->line, to->stmt->line);
+    return arena_printf(d->arena, "dependence on %s carried by %s%s", a->object->name, carrier,
+                        buf_text(&text));
+}
+
+/* Is there a run of `a` before one of `b` in the text that comes after it in the new order? */
+static bool keeps(const struct question *q, const struct access *a, const struct access *b)
+{
+    struct depend *d = q->d;
+    if (!q->after[a->leaf] || !q->after[b->leaf]) {
+        q->answer->why = "a loop begins at what is not affine";
+        return false;
+    }
+    const size_t shared = shared_depth(a, b);
+    if (is_same_within(&d->leaves[a->leaf], &q->orders[a->leaf], shared) &&
+        is_same_within(&d->leaves[b->leaf], &q->orders[b->leaf], shared))
+        return true;
+    begin(d);
+    isl_map *pairs = isl_map_read_from_str(d->isl, conflict_text(d, a, b));
+    isl_map *old = isl_map_lex_lt_map(isl_map_read_from_str(d->isl, q->before[a->leaf]),
+                                      isl_map_read_from_str(d->isl, q->before[b->leaf]));
+    pairs = isl_map_intersect(pairs, old);
+    if (isl_map_is_empty(pairs) == isl_bool_true) {
+        (void)isl_map_free(pairs);
+        return true;
+    }
+    isl_map *new = isl_map_lex_ge_map(isl_map_read_from_str(d->isl, q->after[a->leaf]),
+                                      isl_map_read_from_str(d->isl, q->after[b->leaf]));
+    pairs = isl_map_intersect(pairs, new);
+    const isl_bool is_empty = isl_map_is_empty(pairs);
+    if (is_empty == isl_bool_false)
+        q->answer->why = explain(d, a, b, pairs);
+    else if (is_empty != isl_bool_true)
+        q->answer->why =
+            arena_printf(d->arena, "dependence on %s that is too hard to look at", a->object->name);
+    (void)isl_map_free(pairs);
+    return is_empty == isl_bool_true;
+}
+
+static bool keeps_pair(const struct question *q, const struct access *a, const struct access *b)
+{
+    if (a->object != b->object || a->object == q->opts->ignore || (!a->is_write && !b->is_write))
+        return true;
+    if (keeps(q, a, b))
+        return true;
+    if (!q->opts->relax_reductions || !can_relax(q->d, a, b))
+        return false;
+    note_relaxed(q, a);
+    q->answer->why = NULL;
+    return true;
+}
+
+static size_t longest_order(const struct depend *d, const struct order *orders)
+{
+    size_t length = 1;
+    for (size_t i = 0; i < d->leaf_count; i++) {
+        if (orders[i].count > length)
+            length = orders[i].count;
+        if (d->leaves[i].order.count > length)
+            length = d->leaves[i].order.count;
+    }
+    return length;
+}
+
+bool depend_allows(struct depend *d, depend_reorder reorder, void *context,
+                   const struct depend_opts *opts, struct depend_answer *answer)
+{
+    static const struct depend_opts nothing;
+    const size_t count = d->leaf_count + 1;
+    struct order *orders = arena_array(d->arena, count, sizeof *orders);
+    struct question q = {
+        .d = d, .opts = opts ? opts : &nothing, .answer = answer, .orders = orders};
+    q.before = arena_array(d->arena, count, sizeof *q.before);
+    q.after = arena_array(d->arena, count, sizeof *q.after);
+    *answer = (struct depend_answer){0};
+    for (size_t i = 0; i < d->leaf_count; i++) {
+        orders[i] = d->leaves[i].order;
+        reorder(context, d->leaves[i].stmt, &orders[i]);
+    }
+    const size_t length = longest_order(d, orders);
+    for (int round = 0; round < 2; round++) { /* the first finds all parameters */
+        for (size_t i = 0; i < d->leaf_count; i++) {
+            q.before[i] = order_text(d, &d->leaves[i], &d->leaves[i].order, length);
+            q.after[i] = order_text(d, &d->leaves[i], &orders[i], length);
+        }
+    }
+    for (size_t a = 0; a < d->access_count; a++) {
+        for (size_t b = a; b < d->access_count; b++) {
+            if (!keeps_pair(&q, &d->accesses[a], &d->accesses[b]) ||
+                (a != b && !keeps_pair(&q, &d->accesses[b], &d->accesses[a])))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool depend_may_relax(const struct nest_edit *edit, const struct depend_answer *answer,
+                      const char **refusal)
+{
+    if (answer->has_signed_sum)
+        return nest_refuse(edit, refusal,
+                           "a sum of signed integers could overflow in another order");
+    return !answer->has_real || nest_allow(edit, NUMERICS_REASSOCIATE, refusal);
+}
+
+struct backward {
+    const struct nest_stmt *loop;
+};
+
+static void run_backward(void *context, const struct nest_stmt *stmt, struct order *order)
+{
+    const struct backward *backward = context;
+    const size_t at = order_find(order, backward->loop);
+    (void)stmt;
+    if (at < order->count)
+        order->terms[at].factor = -order->terms[at].factor;
+}
+
+bool depend_is_parallel(struct depend *d, const struct nest_stmt *loop,
+                        const struct depend_opts *opts, struct depend_answer *answer)
+{
+    struct backward backward = {.loop = loop};
+    return depend_allows(d, run_backward, &backward, opts, answer);
+}
+
+/* --- reductions --------------------------------------------------------------------------------
+ */
+
+static bool is_place(const struct nest_expr *a, const struct nest_expr *target)
+{
+    return nest_expr_same(a, target);
+}
+
+/* "a > b ? a : b" with the target as one of both, and the other free of it. */
+static bool is_extremum(const struct nest_expr *value, const struct nest_expr *target)
+{
+    if (value->kind == NEST_CALL && value->arg_count == 2 &&
+        (str_starts_with(value->text, "fmax") || str_starts_with(value->text, "fmin"))) {
+        const int own = is_place(value->args[0], target) ? 0 : 1;
+        return is_place(value->args[own], target) &&
+               !nest_expr_uses(value->args[1 - own], target->symbol);
+    }
+    if (value->kind != NEST_CONDITIONAL || value->args[0]->kind != NEST_BINARY ||
+        !strchr("<>", value->args[0]->text[0]) || strlen(value->args[0]->text) > 2)
+        return false;
+    const struct nest_expr *yes = value->args[1];
+    const struct nest_expr *no = value->args[2];
+    const struct nest_expr *left = value->args[0]->args[0];
+    const struct nest_expr *right = value->args[0]->args[1];
+    const bool is_ordered = (nest_expr_same(left, yes) && nest_expr_same(right, no)) ||
+                            (nest_expr_same(left, no) && nest_expr_same(right, yes));
+    const struct nest_expr *other = is_place(yes, target) ? no : yes;
+    return is_ordered && (is_place(yes, target) || is_place(no, target)) &&
+           !nest_expr_uses(other, target->symbol);
+}
+
+static enum reduction_kind reduction_of_assignment(const struct nest_stmt *stmt)
+{
+    const struct nest_expr *target = stmt->target;
+    const struct nest_expr *value = stmt->value;
+    for (size_t i = 0; i < target->arg_count; i++) {
+        if (nest_expr_uses(target->args[i], target->symbol))
+            return REDUCTION_NONE;
+    }
+    if (!str_equal(stmt->op, "=")) {
+        if (nest_expr_uses(value, target->symbol))
+            return REDUCTION_NONE;
+        return str_equal(stmt->op, "+=") || str_equal(stmt->op, "-=") ? REDUCTION_SUM
+               : str_equal(stmt->op, "*=")                            ? REDUCTION_PRODUCT
+                                                                      : REDUCTION_NONE;
+    }
+    if (is_extremum(value, target))
+        return REDUCTION_EXTREMUM;
+    if (value->kind != NEST_BINARY)
+        return REDUCTION_NONE;
+    const bool is_sum = str_equal(value->text, "+");
+    const bool is_product = str_equal(value->text, "*");
+    const int own = is_place(value->args[0], target) ? 0 : 1;
+    if (!is_place(value->args[own], target) || nest_expr_uses(value->args[1 - own], target->symbol))
+        return REDUCTION_NONE;
+    if (is_sum || (str_equal(value->text, "-") && own == 0))
+        return REDUCTION_SUM;
+    return is_product ? REDUCTION_PRODUCT : REDUCTION_NONE;
+}
+
+/* `if (e > s) s = e;` */
+static enum reduction_kind reduction_of_if(const struct nest_stmt *stmt)
+{
+    const struct nest_stmt *body = stmt->body;
+    const struct nest_expr *test = stmt->value;
+    if (stmt->otherwise || !body || body->next || body->kind != NEST_ASSIGN ||
+        !str_equal(body->op, "=") || test->kind != NEST_BINARY || !strchr("<>", test->text[0]) ||
+        strlen(test->text) > 2 || (test->text[1] != '\0' && test->text[1] != '='))
+        return REDUCTION_NONE;
+    const int own = nest_expr_same(test->args[0], body->target) ? 0 : 1;
+    return nest_expr_same(test->args[own], body->target) &&
+                   nest_expr_same(test->args[1 - own], body->value) &&
+                   !nest_expr_uses(body->value, body->target->symbol)
+               ? REDUCTION_EXTREMUM
+               : REDUCTION_NONE;
+}
+
+enum reduction_kind nest_reduction_of(const struct nest_stmt *stmt)
+{
+    return stmt->kind == NEST_ASSIGN ? reduction_of_assignment(stmt)
+           : stmt->kind == NEST_IF   ? reduction_of_if(stmt)
+                                     : REDUCTION_NONE;
+}
