@@ -3,6 +3,7 @@
 #define KOPE_RULE_INTERNAL_H
 
 #include "rule/cause.h"
+#include "rule/source.h"
 
 #include <stddef.h>
 
@@ -64,5 +65,38 @@ const char *name_foreign_language(const char *line);
 const char *name_isa(const char *name, struct arena *arena);
 /* A type as it stands in a key: without qualifiers, a type that the source made is T. */
 const char *name_type(const char *type, struct arena *arena);
+/* The header that declares a known name: "" where it stands before every source, "?" where it is
+ * of no header of C; NULL for a name that is not known. */
+const char *name_header(const char *name);
+bool name_is_among(const char *name, const char *words); /* separated by blanks */
+bool name_is_basic_type(const char *word);
+
+/* ---- token.c: questions to tokens; past the end nothing holds. */
+
+bool token_is(const struct rule_source *s, size_t at, const char *text);
+bool token_is_name(const struct rule_source *s, size_t at); /* no keyword */
+bool token_is_keyword(const struct rule_source *s, size_t at);
+bool token_is_type(const struct rule_source *s, size_t at); /* "float", "int64_t", "__m256" */
+bool token_in(const struct rule_source *s, size_t at, const char *const *texts, size_t count);
+/* Arguments of the call whose parenthesis is at `open`; -1 where it does not close. */
+int64_t token_argument_count(const struct rule_source *s, size_t open);
+/* `text` against a name in which stars stand for any letters. */
+bool token_glob(const char *glob, const char *text);
+
+/* Names of a source in the order in which they first stand there. */
+struct first_uses {
+    size_t *tokens;
+    size_t count;
+};
+struct first_uses token_first_uses(const struct rule_source *s, struct arena *arena);
+
+/* ---- look.c: conditions that need more than a token. */
+struct look {
+    const char *condition;
+    bool (*holds)(const struct rule_source *s);
+};
+extern const struct look looks[];
+extern const size_t look_count;
+bool look_isa_is_off(const struct rule_source *s, const char *feature);
 
 #endif

@@ -7,133 +7,84 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Sorted by header; what models forget to include, or write out of habit. */
-static const char *const known[] = {
-    "FLT_MAX",
-    "FLT_MIN",
-    "FLT_EPSILON",
-    "DBL_MAX",
-    "DBL_MIN",
-    "DBL_EPSILON",
-    "INT_MAX",
-    "INT_MIN",
-    "LONG_MAX",
-    "CHAR_BIT",
-    "INFINITY",
-    "NAN",
-    "HUGE_VAL",
-    "HUGE_VALF",
-    "M_PI",
-    "M_E",
-    "M_LN2",
-    "M_SQRT2",
-    "M_SQRT1_2",
-    "M_1_PI",
-    "M_2_PI",
-    "M_LOG2E",
-    "M_2_SQRTPI",
-    "SIZE_MAX",
-    "INT32_MAX",
-    "INT64_MAX",
-    "UINT32_MAX",
-    "INT32_MIN",
-    "INT64_MIN",
-    "NULL",
-    "true",
-    "false",
-    "bool",
-    "size_t",
-    "ssize_t",
-    "ptrdiff_t",
-    "uintptr_t",
-    "intptr_t",
-    "int8_t",
-    "int16_t",
-    "int32_t",
-    "int64_t",
-    "uint8_t",
-    "uint16_t",
-    "uint32_t",
-    "uint64_t",
-    "wchar_t",
-    "half",
-    "bfloat16",
-    "float16",
-    "uint",
-    "ulong",
-    "uchar",
-    "float4",
-    "float8",
-    "alignas",
-    "alignof",
-    "restrict",
-    "aligned_alloc",
-    "posix_memalign",
-    "malloc",
-    "calloc",
-    "realloc",
-    "free",
-    "memcpy",
-    "memset",
-    "memmove",
-    "memcmp",
-    "strlen",
-    "printf",
-    "fprintf",
-    "abort",
-    "exit",
-    "abs",
-    "labs",
-    "qsort",
-    "rand",
-    "offsetof",
-    "assert",
-    "pthread_create",
-    "omp_get_num_threads",
-    "omp_get_max_threads",
-    "omp_get_thread_num",
-    "omp_set_num_threads",
-    "va_start",
-    "va_end",
-    "min",
-    "max",
-    "clamp",
+/* What models forget to include, or write out of habit: words by the header that declares them. */
+static const struct {
+    const char *header, *names;
+} headers[] = {
+    {"float.h", "FLT_MAX FLT_MIN FLT_EPSILON DBL_MAX DBL_MIN DBL_EPSILON"},
+    {"limits.h", "INT_MAX INT_MIN LONG_MAX LONG_MIN CHAR_BIT UINT_MAX"},
+    {"math.h", "INFINITY NAN HUGE_VAL HUGE_VALF M_PI M_E M_LN2 M_SQRT2 M_SQRT1_2 M_1_PI M_2_PI "
+               "M_LOG2E M_2_SQRTPI isnan isinf isfinite signbit"},
+    {"stddef.h", "NULL size_t ptrdiff_t offsetof wchar_t"},
+    {"stdlib.h",
+     "malloc calloc realloc free aligned_alloc posix_memalign abort exit abs labs qsort "
+     "rand"},
+    {"string.h", "memcpy memset memmove memcmp strlen"},
+    {"stdio.h", "printf fprintf stderr stdout"},
+    {"stdalign.h", "alignas alignof"},
+    {"assert.h", "assert"},
+    {"stdarg.h", "va_start va_end"},
+    {"omp.h", "omp_get_num_threads omp_get_max_threads omp_get_thread_num omp_set_num_threads"},
+    {"pthread.h", "pthread_create pthread_join"},
+    /* what stands before every source */
+    {"", "true false bool int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t "
+         "uintptr_t intptr_t SIZE_MAX INT32_MAX INT64_MAX UINT32_MAX INT32_MIN INT64_MIN real "
+         "real_acc real_load real_store float16 bfloat16 float16_load float16_store bfloat16_load "
+         "bfloat16_store"},
+    /* of no header of C */
+    {"?", "half uint ulong uchar ssize_t float4 float8 min max clamp"},
 };
 
 /* Of <math.h>: each also with f and l. */
-static const char *const of_math[] = {
-    "exp",       "exp2",  "expm1",     "log",   "log2",   "log10",  "log1p",   "pow",  "sqrt",
-    "cbrt",      "hypot", "sin",       "cos",   "tan",    "asin",   "acos",    "atan", "atan2",
-    "sinh",      "cosh",  "tanh",      "asinh", "acosh",  "atanh",  "erf",     "erfc", "tgamma",
-    "lgamma",    "ceil",  "floor",     "trunc", "round",  "lround", "llround", "rint", "lrint",
-    "nearbyint", "fmod",  "remainder", "fma",   "fmax",   "fmin",   "fdim",    "fabs", "copysign",
-    "nextafter", "ldexp", "frexp",     "modf",  "scalbn", "ilogb",  "logb",
-};
+static const char of_math[] =
+    "exp exp2 expm1 log log2 log10 log1p pow sqrt cbrt hypot sin cos tan asin acos atan atan2 sinh "
+    "cosh tanh asinh acosh atanh erf erfc tgamma lgamma ceil floor trunc round lround llround rint "
+    "lrint nearbyint fmod remainder fma fmax fmin fdim fabs copysign nextafter ldexp frexp modf "
+    "scalbn ilogb logb";
 
-static bool is_listed(const char *name, size_t length, const char *const *list, size_t count)
+/* Among words that are separated by blanks. */
+static bool is_among(const char *name, size_t length, const char *words)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(list[i]) == length && memcmp(list[i], name, length) == 0)
+    for (const char *at = words; *at;) {
+        const size_t word = strcspn(at, " ");
+        if (word == length && memcmp(at, name, length) == 0)
             return true;
+        at += word + (at[word] == ' ');
     }
     return false;
 }
 
-bool cause_name_is_known(const char *name)
+bool name_is_among(const char *name, const char *words)
+{
+    return is_among(name, strlen(name), words);
+}
+
+static bool is_reserved(const char *name)
+{
+    return name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1]));
+}
+
+const char *name_header(const char *name)
 {
     const size_t length = strlen(name);
     if (length == 0)
-        return false;
-    if (name[0] == '_' && (name[1] == '_' || isupper((unsigned char)name[1])))
-        return true; /* reserved */
-    if (str_starts_with(name, "_mm") || str_starts_with(name, "cblas_") ||
-        str_starts_with(name, "vld1") || str_starts_with(name, "vst1"))
-        return true;
+        return NULL;
+    if (str_starts_with(name, "_mm") || str_starts_with(name, "__m"))
+        return "immintrin.h";
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        if (is_among(name, length, headers[i].names))
+            return headers[i].header;
+    }
     const bool has_suffix = name[length - 1] == 'f' || name[length - 1] == 'l';
-    const size_t math = sizeof of_math / sizeof *of_math;
-    return is_listed(name, length, known, sizeof known / sizeof *known) ||
-           is_listed(name, length, of_math, math) ||
-           (has_suffix && is_listed(name, length - 1, of_math, math));
+    return is_among(name, length, of_math) || (has_suffix && is_among(name, length - 1, of_math))
+               ? "math.h"
+               : NULL;
+}
+
+bool cause_name_is_known(const char *name)
+{
+    return name_header(name) || is_reserved(name) || str_starts_with(name, "cblas_") ||
+           str_starts_with(name, "vld1") || str_starts_with(name, "vst1");
 }
 
 static const struct {
@@ -179,22 +130,20 @@ const char *name_isa(const char *name, struct arena *arena)
     return arena_strdup(arena, name);
 }
 
-static bool is_basic_type(const char *word)
+bool name_is_basic_type(const char *word)
 {
-    static const char *const words[] = {"float",  "double",   "int",      "long",    "short",
-                                        "char",   "void",     "unsigned", "signed",  "bool",
-                                        "size_t", "_Float16", "float16",  "bfloat16"};
-    return is_listed(word, strlen(word), words, sizeof words / sizeof *words) ||
+    return name_is_among(
+               word, "float double int long short char void unsigned signed bool size_t _Float16 "
+                     "float16 bfloat16 real real_acc") ||
            str_starts_with(word, "__m") || str_starts_with(word, "__v") ||
            (strstr(word, "int") && str_ends_with(word, "_t"));
 }
 
 static bool is_qualifier(const char *word)
 {
-    static const char *const words[] = {"const",  "volatile", "restrict",     "__restrict",
-                                        "static", "register", "__restrict__", "struct",
-                                        "union",  "enum"};
-    return is_listed(word, strlen(word), words, sizeof words / sizeof *words);
+    return name_is_among(
+        word, "const volatile restrict __restrict __restrict__ static register struct union "
+              "enum");
 }
 
 const char *name_type(const char *type, struct arena *arena)
@@ -213,7 +162,7 @@ const char *name_type(const char *type, struct arena *arena)
             continue;
         }
         const char *word = arena_strndup(arena, at, length);
-        if (is_basic_type(word))
+        if (name_is_basic_type(word))
             (void)buf_printf(&text, "%s%s", text.length ? " " : "", word);
         else if (!is_qualifier(word) && !isdigit((unsigned char)word[0]))
             (void)buf_printf(&text, "%sT", text.length ? " " : "");
