@@ -7,7 +7,7 @@
 #include "json/json.h"
 
 extern const struct command command_optimize, command_resume, command_check, command_compare,
-    command_report, command_context, command_runs;
+    command_report, command_context, command_runs, command_replay;
 extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild,
     command_memory_merge;
 extern const struct command command_target_list, command_target_probe, command_task_new,

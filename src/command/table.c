@@ -9,6 +9,7 @@ const struct command *const command_table[] = {
     &command_report,
     &command_context,
     &command_runs,
+    &command_replay,
     &command_memory_stats,
     &command_memory_verify,
     &command_memory_rebuild,

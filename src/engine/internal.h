@@ -8,6 +8,7 @@
 #include "context/context.h"
 #include "context/transfer.h"
 #include "gate/gate.h"
+#include "json/json.h"
 #include "journal/event.h"
 #include "journal/journal.h"
 #include "moves/moves.h"
@@ -224,6 +225,9 @@ bool remember_beliefs(struct run *run, struct arena *arena, const struct move_be
 
 /* prior.c: what the search expects of its steps, unless the record of the run says it. */
 bool prior_choose(struct run *run, struct err *err);
+/* In the settings of a run; all 0 where they have none. */
+void prior_write(const struct search_prior *prior, struct json_writer *w);
+struct search_prior prior_read(const struct json *settings);
 
 /* finish.c */
 

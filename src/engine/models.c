@@ -88,14 +88,8 @@ char *models_settings(const struct run *run, struct arena *arena)
     json_put_string(&w, "model", run->opts.model);
     json_put_int(&w, "agent_time_ns", run->opts.agent_time_ns);
     json_put_string(&w, "workspaces", run->opts.workspaces);
-    if (run->has_prior) {
-        json_key(&w, "search_prior");
-        json_begin_array(&w);
-        json_write_real(&w, run->prior.small_gain);
-        json_write_real(&w, run->prior.large_gain);
-        json_write_real(&w, run->prior.weight);
-        json_end_array(&w);
-    }
+    if (run->has_prior)
+        prior_write(&run->prior, &w);
     if (m->large.model) {
         json_key(&w, "models");
         json_begin_object(&w);
@@ -162,10 +156,7 @@ bool models_read_settings(struct run *run, const char *settings, struct err *err
     run->opts.model = json_string(json_get(json, "model"), NULL);
     run->opts.agent_time_ns = json_int(json_get(json, "agent_time_ns"), 0);
     run->opts.workspaces = json_string(json_get(json, "workspaces"), NULL);
-    const struct json *prior = json_get(json, "search_prior");
-    run->prior = (struct search_prior){.small_gain = json_real(json_at(prior, 0), 0.0),
-                                       .large_gain = json_real(json_at(prior, 1), 0.0),
-                                       .weight = json_real(json_at(prior, 2), 0.0)};
+    run->prior = prior_read(json);
     run->has_prior = true; /* of a version that had none: nothing was known */
     const struct json *models = json_get(json, "models");
     if (!json_get(models, "large_step") || !json_get(models, "small_step"))

@@ -44,3 +44,21 @@ bool prior_choose(struct run *run, struct err *err)
     run->has_prior = true;
     return true;
 }
+
+void prior_write(const struct search_prior *prior, struct json_writer *w)
+{
+    json_key(w, "search_prior");
+    json_begin_array(w);
+    json_write_real(w, prior->small_gain);
+    json_write_real(w, prior->large_gain);
+    json_write_real(w, prior->weight);
+    json_end_array(w);
+}
+
+struct search_prior prior_read(const struct json *settings)
+{
+    const struct json *prior = json_get(settings, "search_prior");
+    return (struct search_prior){.small_gain = json_real(json_at(prior, 0), 0.0),
+                                 .large_gain = json_real(json_at(prior, 1), 0.0),
+                                 .weight = json_real(json_at(prior, 2), 0.0)};
+}

@@ -19,6 +19,8 @@
  *   fake: time=1234us           what a call takes (ns, us or ms)
  *   fake: cold=1234us           the same, where the caches were not touched before
  *   fake: jitter=12             both by up to so many percent more or less, scripted
+ *   fake: landscape             every flag and every source has a factor of its own on the time,
+ *                               and all flags are allowed
  *   fake: late                  the last element is written after the call has ended (not of sum)
  *   fake: wrong                 the first output element is off by one
  *   fake: nothing               nothing is written
@@ -193,6 +195,21 @@ static enum fake_kernel kernel_named(const char *entry)
                                         : FAKE_OTHER;
 }
 
+/* What a flag or a source is worth in a landscape: a factor on the time, 0.82 to 1.08. */
+static double landscape_factor(const char *text)
+{
+    struct rng rng = rng_seeded(hash_fnv1a(text, strlen(text)));
+    return 0.82 + 0.26 * rng_uniform(&rng);
+}
+
+static double landscape_at(const struct candidate *candidate)
+{
+    double factor = landscape_factor(candidate->source);
+    for (size_t i = 0; i < candidate->flag_count; i++)
+        factor *= landscape_factor(candidate->flags[i]);
+    return factor;
+}
+
 static struct fake_image *make_image(const struct build_request *request, struct arena *arena)
 {
     const char *source = request->candidate->source;
@@ -208,6 +225,8 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->late = has_marker(source, "late");
     image->call_ns =
         call_time(source, "fake: time=", strstr(source, ")\n{}") ? 0 : DEFAULT_CALL_NS);
+    if (has_marker(source, "landscape"))
+        image->call_ns = (int64_t)((double)image->call_ns * landscape_at(request->candidate));
     image->cold_ns = call_time(source, "fake: cold=", image->call_ns);
     image->jitter = jitter_of(source);
     (void)marker_value(source, "fake: cheat ", image->cheat, sizeof image->cheat);
@@ -220,7 +239,8 @@ static bool fails(const struct target *target, const struct build_request *reque
     char mechanism[MECHANISM_BYTES];
     const char *source = request->candidate->source;
     const char *why = "";
-    for (size_t i = 0; i < request->candidate->flag_count; i++) {
+    const bool is_landscape = has_marker(source, "landscape");
+    for (size_t i = 0; !is_landscape && i < request->candidate->flag_count; i++) {
         const char *flag = request->candidate->flags[i];
         if (fake_flag_allowed(target, request->candidate->compiler, flag, &why))
             continue;
@@ -255,7 +275,10 @@ static struct build_result build_one(const struct target *target,
                                   .diagnostics = "",
                                   .build_ns = 1000000};
     if (!fails(target, request, arena, &result)) {
-        const char *parts[] = {request->candidate->source, request->real_name};
+        const char *parts[] = {request->candidate->source, request->real_name,
+                               has_marker(request->candidate->source, "landscape")
+                                   ? candidate_flags_text(request->candidate, arena)
+                                   : ""};
         result.image = make_image(request, arena);
         result.image_bytes = sizeof(struct fake_image);
         result.code_id = hash_strings(parts, sizeof parts / sizeof *parts);
