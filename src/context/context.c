@@ -6,10 +6,11 @@
 #include "base/tokens.h"
 #include "context/internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_BUDGET_TOKENS = 16000, ORDERED_ITEMS = 24 };
+enum { DEFAULT_BUDGET_TOKENS = 16000, ORDERED_ITEMS = 24, SHORT_BYTES = 48, SHORT_STEPS = 16 };
 #define COLD_SHARE 0.25
 /* Of what SYSTEM, FACTS and TASK leave, an epoch keeps this much for HOT to grow into. */
 #define RESERVE_SHARE 0.25
@@ -52,6 +53,35 @@ const char *context_path_line(const struct graph_decision *d, struct arena *aren
                         d->log_low, d->log_high);
 }
 
+/* A step of the path in a few words. */
+static const char *step_in_short(const struct graph_decision *d, struct arena *arena)
+{
+    const char *what = d->moves[0] != '\0' ? d->moves : d->intent;
+    if (!d->has_outcome || d->kind != VERDICT_TIMED)
+        return arena_printf(arena, "%.*s: %s", SHORT_BYTES, what,
+                            d->has_outcome ? verdict_kind_name(d->kind) : "not judged");
+    return arena_printf(arena, "%.*s: %.2fx", SHORT_BYTES, what, exp(d->log_ratio));
+}
+
+/* What came before the lines that are shown one by one: said by somebody, or a few words a step,
+ * the latest of them. */
+static const char *earlier_path(const struct context_request *request, size_t first,
+                                struct arena *arena)
+{
+    if (request->path_summary && request->path_summary[0] != '\0')
+        return request->path_summary;
+    const size_t from = first > SHORT_STEPS ? first - SHORT_STEPS : 0;
+    struct buf text = {0};
+    if (from != 0)
+        (void)buf_printf(&text, "%zu steps; then ", from);
+    for (size_t i = from; i < first; i++)
+        (void)buf_printf(&text, "%s%s", i == from ? "" : "; ",
+                         step_in_short(&request->path[i], arena));
+    const char *copy = arena_strdup(arena, buf_text(&text));
+    buf_free(&text);
+    return copy;
+}
+
 static const char *hot_section(const struct context_request *request, struct arena *arena)
 {
     struct buf text = {0};
@@ -62,8 +92,9 @@ static const char *hot_section(const struct context_request *request, struct are
                          request->current_source);
     const size_t lines = CONTEXT_PATH_LINES;
     const size_t first = request->path_count > lines ? request->path_count - lines : 0;
-    if (first != 0 && request->path_summary && request->path_summary[0] != '\0')
-        (void)buf_printf(&text, "Earlier on this path, in short:\n%s\n\n", request->path_summary);
+    if (first != 0)
+        (void)buf_printf(&text, "Earlier on this path, in short:\n%s\n\n",
+                         earlier_path(request, first, arena));
     if (request->path_count != 0)
         (void)buf_append_str(&text, "Last outcomes on this path:\n");
     for (size_t i = first; i < request->path_count; i++)
@@ -200,7 +231,7 @@ static struct entry *least_chosen(struct draft *draft)
     struct entry *least = NULL;
     for (size_t i = 0; i < draft->warm->count; i++) {
         struct entry *entry = &draft->warm->items[i];
-        if (entry->is_chosen && !entry->item.withheld &&
+        if (entry->is_chosen && !entry->item.withheld && entry->beside[0] == '\0' &&
             (!least || entry->item.score < least->item.score))
             least = entry;
     }
@@ -269,6 +300,9 @@ static void fit(struct draft *draft, int64_t budget, struct arena *arena, struct
         if (!drop)
             BUG("context: required part grew from within its budget");
         drop->is_chosen = false;
+        struct entry *against = contradiction_of(draft->warm, drop);
+        if (against)
+            against->is_chosen = false;
         assemble(draft, arena, out);
     }
 }
@@ -338,7 +372,8 @@ static bool go_on(const struct context_request *request, struct draft *draft, in
         return false;
     }
     drop_known(epoch, warm);
-    const int64_t room = budget - built.tokens - reserve_beyond_hot(draft, budget);
+    const int64_t room =
+        budget - built.tokens - reserve_beyond_hot(draft, budget) - bound_of(WARM_TITLE);
     context_choose(warm, room > 0 ? room : 0, request->withhold_share, request->seed);
     fit(draft, budget, arena, &built);
     *out = built;
@@ -348,8 +383,9 @@ static bool go_on(const struct context_request *request, struct draft *draft, in
 static bool begin_epoch(const struct context_request *request, struct draft *draft, int64_t budget,
                         struct arena *arena, struct context *out, struct err *err)
 {
-    const int64_t left =
-        budget - out->tokens - (request->epoch ? reserve_beyond_hot(draft, budget) : 0);
+    const int64_t left = budget - out->tokens -
+                         (request->epoch ? reserve_beyond_hot(draft, budget) : 0) -
+                         bound_of(COLD_TITLE WARM_TITLE);
     split_cold(request->cold, arena, draft->cold);
     const int64_t cold = choose_cold(draft->cold, (int64_t)((double)left * COLD_SHARE));
     if (!put_in_order(request->order, draft->warm, arena, err))
@@ -375,6 +411,15 @@ void context_draft(const struct context_request *request, struct arena *arena, s
     };
 }
 
+/* Without moves: the distances of machines, and the discounts before any experience. */
+static bool learn_priors(struct graph *graph, const struct context_request *request,
+                         struct arena *arena, struct transfer *out, struct err *err)
+{
+    const struct transfer_place here = {request->task->id.text, request->task->family,
+                                        task_regime(request->task), request->target_id};
+    return transfer_learn(graph, NULL, 0, &here, arena, out, err);
+}
+
 bool context_build(struct graph *graph, const struct context_request *request, struct arena *arena,
                    struct context *out, struct err *err)
 {
@@ -390,7 +435,12 @@ bool context_build(struct graph *graph, const struct context_request *request, s
         return err_hint(err, "raise --context-tokens to at least %lld, or shorten the reference",
                         (long long)built.tokens);
     }
-    if (!context_retrieve(graph, request, arena, draft.warm, err))
+    struct transfer transfer;
+    if (request->transfer)
+        transfer = *request->transfer;
+    else if (!learn_priors(graph, request, arena, &transfer, err))
+        return false;
+    if (!context_retrieve(graph, request, &transfer, arena, draft.warm, err))
         return false;
     if (!go_on(request, &draft, budget, arena, &built) &&
         !begin_epoch(request, &draft, budget, arena, &built, err))

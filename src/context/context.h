@@ -18,6 +18,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "context/transfer.h"
 #include "graph/graph.h"
 #include "task/task.h"
 
@@ -79,9 +80,13 @@ struct context_request {
     const char *current_summary;       /* its verdict in a line; "" */
     const struct graph_decision *path; /* last outcomes of this path, oldest first */
     size_t path_count;
-    const char *path_summary; /* what came before the last outcomes of the path, in short; NULL */
-    const char *finding;      /* profile finding in words; "" */
-    const char *ask;          /* what is asked for now */
+    const char *path_summary;   /* what came before the last outcomes of the path, in short; NULL */
+    const char *finding;        /* profile finding in words; "" */
+    const char *bottleneck;     /* its class: "memory"; NULL or "": unknown */
+    const char *current_recipe; /* of current_source; NULL or "": it has none */
+    double current_log_ratio;   /* of current_source over the baseline; 0 for the reference */
+    const struct transfer *transfer;    /* what experience is worth here; NULL: by its priors */
+    const char *ask;                    /* what is asked for now */
     const struct context_offer *offers; /* skills and rules, any order */
     size_t offer_count;
     int64_t budget_tokens; /* 0: 16000 */

@@ -354,7 +354,7 @@ bool transfer_learn(struct graph *graph, const struct transfer_move *moves, size
     struct cells cells = {0};
     struct transfer learned = {.here = *here, .belief_count = count};
     struct transfer_belief *beliefs = arena_array(arena, count + 1, sizeof *beliefs);
-    if (!graph_move_cells(graph, arena, &cells.items, &cells.count, err) ||
+    if ((count != 0 && !graph_move_cells(graph, arena, &cells.items, &cells.count, err)) ||
         !graph_targets(graph, arena, &learned.targets, &learned.target_count, err))
         return false;
     for (int kind = 0; kind < KNOWLEDGE_COUNT; kind++)

@@ -118,8 +118,9 @@ struct run {
     int64_t failed_in_turn;    /* proposals of this process since the last that was judged */
     int64_t malformed_in_turn; /* the last of them, none of which was even well formed */
     int64_t by_verdict[VERDICT_COUNT];
-    int best;            /* node, 0 while the baseline stands */
-    const char *finding; /* roofline sentence of the best so far */
+    int best;               /* node, 0 while the baseline stands */
+    const char *finding;    /* roofline sentence of the best so far */
+    const char *bottleneck; /* its class */
     bool started_from_memory;
     const char *start_text;
     const char *start_decision;

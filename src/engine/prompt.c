@@ -199,10 +199,18 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
     request.budget_tokens = run->opts.context_tokens;
     request.withhold_share = WITHHELD_SHARE;
     request.seed = run->opts.seed + (uint64_t)run->sequence;
+    struct transfer transfer;
+    if (!remember_transfer(run->memory.graph, run->task, run->features->id.text, run->catalogue,
+                           run->catalogue_count, arena, &transfer, err))
+        return false;
+    request.transfer = &transfer;
     request.finding = run->finding;
+    request.bottleneck = run->bottleneck;
     if (node != SEARCH_ROOT) {
         request.current_source = run->nodes[node].candidate.source;
         request.current_summary = run->nodes[node].summary;
+        request.current_recipe = run->nodes[node].candidate.recipe;
+        request.current_log_ratio = run->nodes[node].log_ratio;
     }
     if (!path_of(run, node, arena, &request.path, &request.path_count, err) ||
         !build(run, &request, arena, out, err))
@@ -234,19 +242,25 @@ bool engine_context(const char *task_path, const char *memory_dir, const char *t
         .opts = {.task_path = task_path, .memory_dir = memory_dir, .target = target_name},
         .arena = arena};
     struct context_request request;
+    struct transfer transfer;
     bool found = false;
     struct graph_decision best;
     bool ok = run_open_for_context(&run, err) &&
               prompt_request(run.task, run.features, run.catalogue, run.catalogue_count, arena,
                              &request) &&
+              remember_transfer(run.memory.graph, run.task, run.features->id.text, run.catalogue,
+                                run.catalogue_count, arena, &transfer, err) &&
               graph_best(run.memory.graph, run.task->id.text, run.features->id.text, arena, &found,
                          &best, err);
     if (ok && found) {
+        request.current_recipe = best.recipe;
+        request.current_log_ratio = best.log_ratio;
         request.current_summary = arena_printf(arena, "%.2fx [%.2f, %.2f]", exp(best.log_ratio),
                                                exp(best.log_low), exp(best.log_high));
         ok = memory_get_text(&run.memory, best.source_body, arena, &request.current_source, err);
     }
     request.budget_tokens = budget_tokens;
+    request.transfer = &transfer;
     ok = ok && context_build(run.memory.graph, &request, arena, out, err);
     run_close(&run);
     return ok;

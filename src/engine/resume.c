@@ -115,8 +115,10 @@ static bool restore(struct run *run, struct err *err)
     if (!graph_findings(run->memory.graph, run->run_id, run->arena, &findings, &count, err) ||
         !graph_last_context(run->memory.graph, run->run_id, run->arena, &found, &context, err))
         return false;
-    if (count != 0)
+    if (count != 0) {
         run->finding = findings[count - 1].text;
+        run->bottleneck = findings[count - 1].bottleneck;
+    }
     if (!found)
         return true;
     const char *text = NULL;

@@ -269,6 +269,7 @@ bool run_open(struct run *run, struct err *err)
     run->start_text = "";
     run->start_decision = "";
     run->finding = "";
+    run->bottleneck = "";
     opts->target = opts->target ? opts->target : "cpu";
     opts->policy = opts->policy ? opts->policy : "mcts";
     opts->proposer = opts->proposer ? opts->proposer : "offline";

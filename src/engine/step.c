@@ -219,6 +219,7 @@ static bool record_finding(struct run *run, const char *decision_id, const struc
     if (finding.roofline == ROOFLINE_UNKNOWN)
         return true;
     run->finding = arena_strdup(run->arena, finding.text);
+    run->bottleneck = roofline_class_name(finding.roofline);
     event_write_finding(&(struct finding_event){.run_id = run->run_id,
                                                 .decision_id = decision_id,
                                                 .bottleneck = roofline_class_name(finding.roofline),

@@ -56,7 +56,7 @@ bool graph_get_stats(struct graph *graph, struct graph_stats *out, struct err *e
 
 /* A decision with what came of it. */
 struct graph_decision {
-    const char *id, *run_id, *parent, *task_id, *task_name, *family, *target_id;
+    const char *id, *run_id, *parent, *task_id, *task_name, *family, *regime, *target_id;
     int64_t sequence;
     const char *step, *proposer, *intent, *hypothesis, *moves, *recipe, *compiler,
         *flags; /* moves: names separated by spaces */
@@ -133,6 +133,33 @@ bool graph_recall_all(struct graph *graph, const char *task_id, const char *gate
  * `words`: only its letters and digits count. Too-noisy outcomes teach nothing and are left out. */
 bool graph_search(struct graph *graph, const char *words, size_t limit, struct arena *arena,
                   struct graph_decisions *out, struct err *err);
+
+/* What may matter for a step, in time that does not grow with the memory. */
+struct graph_near {
+    const char *words;  /* any text; the rarest of its words count */
+    const char *family; /* only on tasks of this family; "": on any */
+    bool failures;      /* those that failed in place of those that were timed */
+};
+/* By BM25 over intent, hypothesis, moves, evidence and diagnostics, best first. */
+bool graph_search_near(struct graph *graph, const struct graph_near *near, size_t limit,
+                       struct arena *arena, struct graph_decisions *out, struct err *err);
+
+/* From states like one to what followed: timed decisions whose parent has an equal recipe, on any
+ * task, best gain first. */
+bool graph_walk(struct graph *graph, const char *recipe, size_t limit, struct arena *arena,
+                struct graph_decisions *out, struct err *err);
+
+/* The best step that was taken from a decision. */
+struct graph_follow {
+    const char *decision_id, *moves, *intent;
+    double gain;
+};
+bool graph_followed(struct graph *graph, const char *decision_id, struct arena *arena, bool *found,
+                    struct graph_follow *out, struct err *err);
+
+/* What limited a decision's candidate, by its latest finding; "" where nothing was found. */
+bool graph_bottleneck(struct graph *graph, const char *decision_id, struct arena *arena,
+                      const char **out, struct err *err);
 
 struct graph_run {
     const char *id, *task_id, *task_name, *task_dir, *family, *target_id, *proposer, *policy,

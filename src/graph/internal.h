@@ -17,7 +17,22 @@ struct statement {
     bool is_busy;
 };
 
+/* ---- rank.c */
+enum { RANK_TERM_BYTES = 40, RANK_KEPT_TERMS = 1024, RANK_MAX_PHRASES = 16 };
+
+struct rank_term {
+    char text[RANK_TERM_BYTES];
+    int64_t documents; /* counted up to a bound */
+};
+struct rank {
+    double weights[RANK_MAX_PHRASES]; /* of the phrases of the query at hand */
+    size_t phrase_count;
+    int64_t rows_counted; /* decisions when the terms were counted */
+    struct rank_term terms[RANK_KEPT_TERMS];
+};
+
 struct graph {
+    struct rank rank;
     sqlite3 *db;
     char *path;
     bool in_transaction;
@@ -102,10 +117,25 @@ bool text_refresh(struct graph *graph, enum text_of of, const char *id, struct e
 bool text_refresh_task(struct graph *graph, const char *task_id, struct err *err);
 /* The searched text of everything, where there is none yet. */
 bool text_make_all(struct graph *graph, struct err *err);
+extern const char text_decisions_sql[]; /* a script: that of all decisions */
 /* An FTS5 expression that matches any of the words, whatever the text holds. */
 char *text_match_any(const char *words, struct arena *arena);
 
+/* The function kope_rank(decision_text) of this connection. */
+bool rank_register(struct graph *graph, struct err *err);
+/* An FTS5 expression: the rarest of the words, any of them, and the tag; what kope_rank then gives
+ * each row. `*out` is NULL where no word is rare enough to tell anything. */
+bool rank_prepare(struct graph *graph, const char *words, const char *tag, struct arena *arena,
+                  const char **out, struct err *err);
+
+/* ---- query_retrieve.c */
+extern const char schema_retrieve[]; /* a migration; searched text is then empty */
+
 /* ---- query_decisions.c */
+/* All rows of a query whose parameters are given. */
+bool take_decisions(struct query *query, struct arena *arena, struct graph_decisions *out,
+                    struct err *err);
+int64_t row_limit(size_t limit);
 
 /* Columns of decision_view, as read by take_decisions. */
 #define DECISION_COLUMNS                                                                           \
@@ -116,6 +146,7 @@ char *text_match_any(const char *words, struct arena *arena);
     "v.log_ratio, v.log_low, v.log_high, v.gain, v.is_win, v.is_confirmed, v.confirm_failed, "     \
     "v.confirmed_log_ratio, v.confirmed_low, v.confirmed_high, v.held_out_log_ratio, v.wall_ms, "  \
     "v.tokens_in, v.tokens_out, v.context_id, v.exchange_id, v.uses, v.exchange_index, "           \
-    "v.gain IS NOT NULL"
+    "v.gain IS NOT NULL,"                                                                          \
+    " coalesce((SELECT regime FROM task WHERE task.task_id = v.task_id), '')"
 
 #endif

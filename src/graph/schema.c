@@ -194,8 +194,9 @@ static const char *const migration_2[] = {tables_v2, views_v2, NULL};
 static const char *const migration_3[] = {tables_v3, NULL};
 static const char *const migration_4[] = {schema_skill, NULL};
 static const char *const migration_5[] = {schema_cells, cells_make_all, NULL};
-static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                                migration_5};
+static const char *const migration_6[] = {schema_retrieve, text_decisions_sql, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2, migration_3,
+                                                migration_4, migration_5, migration_6};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
@@ -288,7 +289,7 @@ bool graph_open(const char *path, struct graph **out, struct err *err)
                     "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF;"
                     "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
                     err) ||
-        !schema_create(graph, err))
+        !schema_create(graph, err) || !rank_register(graph, err))
         return false;
     *out = graph;
     graph = NULL;

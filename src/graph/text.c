@@ -16,12 +16,17 @@ enum { MAX_WORDS = 64, MAX_WORD_BYTES = 64 };
 #define CHOSEN_BY_RUN "(SELECT row FROM decision WHERE run_id = ?1)"
 #define CHOSEN_BY_TASK                                                                             \
     "(SELECT d.row FROM run r JOIN decision d ON d.run_id = r.run_id WHERE r.task_id = ?1)"
+/* The last words of the tags are for filters within the index (query_retrieve.c): how it ended, and
+ * that with the family, as one word each. */
 #define REMOVE_TEXT "DELETE FROM decision_text WHERE rowid IN "
 #define INSERT_TEXT                                                                                \
     "INSERT INTO decision_text(rowid, body, tags)"                                                 \
     " SELECT d.row, d.intent || ' ' || d.hypothesis || ' ' || d.moves || ' ' || d.failure || ' '"  \
     " || coalesce(o.kind || ' ' || o.mechanism || ' ' || o.evidence || ' ' || o.diagnostics, '')," \
     " coalesce(t.name || ' ' || t.family || ' ' || t.dtype || ' ' || t.features, '')"              \
+    " || CASE WHEN o.kind IS NULL OR o.kind = 'too-noisy' THEN ''"                                 \
+    " WHEN o.kind = 'timed' THEN ' xtimed xs' || hex(coalesce(t.family, ''))"                      \
+    " ELSE ' xfailed xf' || hex(coalesce(t.family, '')) END"                                       \
     " FROM decision d LEFT JOIN run r ON r.run_id = d.run_id"                                      \
     " LEFT JOIN task t ON t.task_id = r.task_id"                                                   \
     " LEFT JOIN outcome o ON o.decision_id = d.decision_id AND o.is_confirmation = 0"              \
@@ -69,10 +74,11 @@ bool text_refresh_task(struct graph *graph, const char *task_id, struct err *err
     return run_with_id(graph, remove, task_id, err) && run_with_id(graph, insert, task_id, err);
 }
 
+const char text_decisions_sql[] = INSERT_TEXT "(SELECT row FROM decision);";
+
 bool text_make_all(struct graph *graph, struct err *err)
 {
-    return graph_exec(graph, INSERT_TEXT "(SELECT row FROM decision)", err) &&
-           graph_exec(graph, INSERT_WORDS, err);
+    return graph_exec(graph, text_decisions_sql, err) && graph_exec(graph, INSERT_WORDS, err);
 }
 
 /* A letter or digit of ASCII, or part of a character beyond it. */

@@ -140,7 +140,7 @@ static struct entries warm_of(size_t count)
         struct entry *entry =
             entries_add(&warm, "warm", "decision", "d", "some words of experience here\n");
         entry->item.score = 1.0 + (double)i;
-        entry->diversity = i % 2 ? "odd" : "even";
+        entry->key = i % 2 ? "odd" : "even";
         entry->is_failure = i % 5 == 0;
     }
     return warm;
