@@ -9,7 +9,7 @@
 extern const struct command command_optimize, command_resume, command_check, command_compare,
     command_report, command_context, command_runs, command_replay;
 extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild,
-    command_memory_merge;
+    command_memory_merge, command_memory_search, command_memory_show, command_memory_path;
 extern const struct command command_target_list, command_target_probe, command_task_new,
     command_task_check, command_task_explain;
 extern const struct command command_model_list, command_model_ping, command_model_count,
@@ -37,6 +37,8 @@ void command_write_result(const struct optimize_result *result, const char *outp
                           struct arena *arena, struct command_result *out);
 /* A verdict with its cases as text. */
 void command_write_verdict(const struct verdict *verdict, struct arena *arena, struct buf *out);
+/* Its cases as a table. */
+void command_write_cases(const struct verdict *verdict, struct arena *arena, struct buf *out);
 /* A table of the times with cold caches, where there are any; `sides` are headings of the two. */
 void command_write_cold(const struct verdict *verdict, const char *const sides[2],
                         struct arena *arena, struct buf *out);

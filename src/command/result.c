@@ -18,7 +18,7 @@ const char *command_time_text(int64_t ns, struct arena *arena)
     return arena_printf(arena, "%dm%02ds", (int)(s / 60.0), (int)fmod(s, 60.0));
 }
 
-static void write_cases(const struct verdict *v, struct arena *arena, struct buf *out)
+void command_write_cases(const struct verdict *v, struct arena *arena, struct buf *out)
 {
     (void)buf_printf(out, "  %-30s %12s %12s %9s  %-16s %5s %9s\n", "case", "baseline", "candidate",
                      "speedup", "95 % interval", "pairs", "roofline");
@@ -69,7 +69,7 @@ void command_write_verdict(const struct verdict *v, struct arena *arena, struct 
     }
     static const char *const sides[] = {"baseline", "candidate"};
     if (v->case_count != 0)
-        write_cases(v, arena, out);
+        command_write_cases(v, arena, out);
     command_write_cold(v, sides, arena, out);
     if (v->has_held_out)
         (void)buf_printf(out, "  held-out shapes: %.2fx [%.2f, %.2f]\n", exp(v->held_out_log_ratio),
@@ -110,7 +110,7 @@ static void write_text(const struct optimize_result *r, const char *path, struct
         (void)buf_printf(out, "%s: %.2fx faster than %s, 95 %% interval [%.2f, %.2f], confirmed\n",
                          r->task_name, exp(r->confirmation.log_ratio), r->baseline,
                          exp(r->confirmation.log_low), exp(r->confirmation.log_high));
-        write_cases(&r->confirmation, arena, out);
+        command_write_cases(&r->confirmation, arena, out);
         if (r->confirmation.has_held_out)
             (void)buf_printf(out, "  held-out shapes: %.2fx [%.2f, %.2f]\n",
                              exp(r->confirmation.held_out_log_ratio),

@@ -132,7 +132,7 @@ bool rank_prepare(struct graph *graph, const char *words, const char *tag, struc
 extern const char schema_retrieve[]; /* a migration; searched text is then empty */
 
 /* ---- query_decisions.c */
-/* All rows of a query whose parameters are given. */
+/* All rows of a query of DECISION_COLUMNS whose parameters are given. */
 bool take_decisions(struct query *query, struct arena *arena, struct graph_decisions *out,
                     struct err *err);
 int64_t row_limit(size_t limit);

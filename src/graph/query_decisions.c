@@ -57,7 +57,6 @@ static void take_decision(struct query *query, struct arena *arena, struct graph
     out->regime = take_text(query, arena);
 }
 
-/* All rows of a query whose parameters are given. */
 bool take_decisions(struct query *query, struct arena *arena, struct graph_decisions *out,
                     struct err *err)
 {

@@ -119,6 +119,11 @@ bool journal_merge(struct journal *journal, const char *other_dir, struct journa
  * it differs. */
 bool journal_store_put(struct journal *journal, const void *data, size_t length,
                        struct hash_id *out_id, struct err *err);
+/* Ids of stored bodies that begin with `prefix` (two characters or more), sorted; at most `limit`.
+ */
+bool journal_store_find(struct journal *journal, const char *prefix, size_t limit,
+                        struct arena *arena, const char *const **out, size_t *out_count,
+                        struct err *err);
 bool journal_store_get(struct journal *journal, const char *id, struct arena *arena, char **out,
                        size_t *out_length, struct err *err);
 

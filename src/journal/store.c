@@ -177,3 +177,30 @@ bool journal_store_get(struct journal *journal, const char *id, struct arena *ar
 {
     return store_get(journal->store_dir, id, arena, out, out_length, err);
 }
+
+bool journal_store_find(struct journal *journal, const char *prefix, size_t limit,
+                        struct arena *arena, const char *const **out, size_t *out_count,
+                        struct err *err)
+{
+    char **names = NULL;
+    size_t count = 0;
+    size_t kept = 0;
+    *out_count = 0;
+    if (strlen(prefix) < ID_FOLDER_CHARS || strspn(prefix, "0123456789abcdef") != strlen(prefix))
+        return true;
+    const char *folder = body_folder(journal->store_dir, prefix, arena);
+    if (!os_path_is_dir(folder))
+        return true;
+    if (!os_list_dir(folder, arena, &names, &count, err))
+        return false;
+    const char **ids = arena_array(arena, count, sizeof *ids);
+    for (size_t i = 0; i < count && kept < limit; i++) {
+        const char *id = arena_printf(arena, "%.2s%.*s", prefix,
+                                      (int)(HASH_ID_CHARS - ID_FOLDER_CHARS), names[i]);
+        if (is_id(id) && str_ends_with(names[i], ".zst") && str_starts_with(id, prefix))
+            ids[kept++] = id;
+    }
+    *out = ids;
+    *out_count = kept;
+    return true;
+}
