@@ -1,4 +1,5 @@
 /* Statements of the C subset; what is not of it becomes an opaque statement. */
+#include "moves/nest/edit.h"
 #include "moves/nest/reader.h"
 
 #include "base/str.h"
@@ -323,24 +324,8 @@ static bool read_head(struct reader *r, size_t *at, struct nest_stmt *loop)
     return expect(r, at, ")");
 }
 
-struct change {
-    const struct nest_symbol *symbols[64];
-    size_t count;
-    bool has_opaque;
-};
-
-static bool note_changes(void *context, struct nest_stmt *stmt, int depth)
-{
-    struct change *change = context;
-    (void)depth;
-    change->has_opaque = change->has_opaque || stmt->kind == NEST_OPAQUE;
-    if (stmt->kind == NEST_ASSIGN && change->count < 64)
-        change->symbols[change->count++] = stmt->target->symbol;
-    return true;
-}
-
 struct bound_check {
-    const struct change *change;
+    const struct nest_stmt *body;
     const struct nest_symbol *changed;
 };
 
@@ -348,26 +333,20 @@ static bool check_bound_name(void *context, const struct nest_expr *expr, bool i
 {
     struct bound_check *check = context;
     (void)is_target;
-    if (expr->kind != NEST_NAME && expr->kind != NEST_ACCESS)
-        return true;
-    for (size_t i = 0; i < check->change->count; i++) {
-        if (check->change->symbols[i] == expr->symbol)
-            check->changed = expr->symbol;
-    }
+    if ((expr->kind == NEST_NAME || expr->kind == NEST_ACCESS) &&
+        nest_list_assigns(check->body, expr->symbol))
+        check->changed = expr->symbol;
     return check->changed == NULL;
 }
 
 /* The number of rounds is fixed when the loop begins. */
 static bool check_bound(struct reader *r, const struct nest_stmt *loop)
 {
-    struct change change = {0};
-    struct bound_check check = {.change = &change};
+    struct bound_check check = {.body = loop->body};
     const struct nest_stmt bound = {.kind = NEST_IF, .value = loop->bound};
-    (void)nest_walk(loop->body, note_changes, &change);
     (void)nest_walk_exprs(&bound, check_bound_name, &check);
-    if (check.changed)
-        return reader_fail(r, "a loop whose bound '%s' changes in its body", check.changed->name);
-    return change.count < 64 || reader_fail(r, "a loop with more than 63 assignments");
+    return !check.changed ||
+           reader_fail(r, "a loop whose bound '%s' changes in its body", check.changed->name);
 }
 
 static bool read_loop(struct reader *r, size_t *at, struct nest_stmt **out)

@@ -1,0 +1,145 @@
+#include "illegal.h"
+
+#include "random_nest.h"
+
+#include "moves/nest_move.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* In every form %d are two distances d and e from 1; d is that of the outer loop. The refusal must
+ * hold the words. */
+struct form {
+    const char *body, *steps;
+    const char *words;
+    int distances, inner; /* d from 1 to distances, e from 1 to inner */
+};
+
+#define FROM(d) "for (int64_t i = " d "; i < n; i++) "
+#define BAND(d, e)                                                                                 \
+    "for (int64_t i = " d "; i < n; i++) for (int64_t j = " e "; j < m - " e "; j++) "
+
+static const struct form forms[] = {
+    {BAND("%1", "%2") "a[i * m + j] = a[(i - %1) * m + j + %2];", "interchange(i,j)",
+     "dependence on a carried by i, distance (%1, -%2)", 5, 5},
+    {BAND("%1", "%2") "a[i * m + j] = a[(i - %1) * m + j + %2] + b[j];", "tile(i:3,j:4)",
+     "dependence on a carried by i, distance (%1, -%2)", 2, 5},
+    {BAND("%1", "%2") "{ const uint32_t t = a[(i - %1) * m + j + %2]; a[i * m + j] = t; }",
+     "jam(i:8)", "dependence on a carried by i, distance (%1, -%2)", 6, 5},
+    {BAND("%1", "%2") "{ if (j > 3) a[i * m + j] += a[(i - %1) * m + j + %2]; }",
+     "strip(j:4);interchange(i,j_s)", "dependence on a carried by i", 4, 4},
+    {BAND("%1", "%2") "a[(i - %1) * m + j + %2] = a[i * m + j] * 2;", "interchange(i,j)",
+     "dependence on a carried by i, distance (%1, -%2)", 5, 5},
+    {BAND("%1", "%2") "a[(i - %1) * m + j + %2] = a[i * m + j] + a[i * m + j - 1];", "jam(i:8)",
+     "dependence on a carried by i, distance (%1, ", 6, 5},
+    {BAND("%1", "%2") "a[i * m + j] = a[(i - %1) * m + j + %2] - 1;", "tile(i:7,j:2)",
+     "dependence on a carried by i, distance (%1, -%2)", 5, 5},
+    {BAND("%1", "%2") "a[i * m + j] = a[(i - %1) * m + j + %2] - 1;",
+     "strip(i:8);strip(j:2);interchange(i,j_s)", "dependence on a carried by i", 5, 5},
+    {BAND("%1", "%2") "c[j * n + i] = c[(j + %2) * n + i - %1];", "interchange(i,j)",
+     "dependence on c carried by i, distance (%1, -%2)", 5, 5},
+    {BAND("%1", "%2") "{ if (b[j] > 2) a[i * m + j] = 1; else a[(i - %1) * m + j + %2] = 2; }",
+     "interchange(i,j)", "dependence on a carried by i, distance (%1, -%2)", 5, 5},
+    {BAND("%1", "%2") "for (int64_t p = 0; p < 3; p++) a[i * m + j] += a[(i - %1) * m + j + %2];",
+     "interchange(i,j)", "dependence on a carried by i, distance (%1, -%2", 5, 5},
+    {BAND("%1", "%2") "a[i * m + j] = a[i * m + j - %2] + y[i - %1];", "reverse(j)",
+     "dependence on a carried by j, distance (%2)", 4, 5},
+    {FROM("%1") "y[i] = y[i - %1] + 1;", "reverse(i)",
+     "dependence on y carried by i, distance (%1)", 19, 1},
+    {"for (int64_t i = 0; i < n - %1; i++) y[i] = y[i + %1] * 3;", "reverse(i)",
+     "dependence on y carried by i, distance (%1)", 19, 1},
+    {FROM("%1") "{ a[i * m] = b[i]; a[(i - %1) * m] = 1; }", "reverse(i)",
+     "dependence on a carried by i, distance (%1)", 19, 1},
+    {FROM("0") "y[i] = b[i]; for (int64_t j = 0; j < n; j++) a[j * m] = y[j + %1];", "fuse(i,j)",
+     "dependence on y", 30, 1},
+    {FROM("%1") "a[i * m + 1] = y[i]; for (int64_t j = %1; j < n; j++) y[j + %2] = 1;", "fuse(i,j)",
+     "dependence on y", 12, 4},
+    {FROM("%1") "{ x[0] = a[(i - %1) * m + 1]; a[i * m + 1] = b[i]; }", "distribute(i:1)",
+     "dependence on", 19, 1},
+    {"for (int64_t i = 0; i < n - %1; i++) { a[i * m + 1] = b[i]; c[i] = a[(i + %1) * m + 1]; }",
+     "distribute(i:1)", "dependence on a carried by i, distance (%1)", 19, 1},
+    {"uint32_t t = 0; for (int64_t i = 0; i < n; i++) { y[i] = t; t = b[i * m + %1]; }",
+     "reverse(i)", "dependence on t carried by i", 10, 1},
+    {"uint32_t s = 0; for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m - %1; j++) { s += "
+     "b[i * m + j + %1]; a[i * m + j] = s; }",
+     "interchange(i,j)", "dependence on s carried by i", 5, 1},
+    {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) { x[%1] += b[i * m + j]; c[j "
+     "* "
+     "n + i] = x[%1]; }",
+     "tile(i:2,j:3)", "dependence on x carried by i", 5, 1},
+    {"int32_t s = 0; for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) s += %1 * "
+     "k[j]; y[0] = s;",
+     "interchange(i,j)", "a sum of signed integers could overflow", 10, 1},
+    {"uint32_t last = 0; for (int64_t i = 0; i < n; i++) { if (b[i * m] > %1) last = i; } y[0] = "
+     "last;",
+     "reverse(i)", "dependence on last carried by i", 10, 1},
+    {"uint32_t s = 0; for (int64_t i = 0; i < n; i++) { s += b[i * m]; s *= %1; } y[0] = s;",
+     "reverse(i)", "dependence on s carried by i", 10, 1},
+    {"for (int64_t i = 0; i < n; i++) y[(i * i + %1) / 8] = b[i];", "reverse(i)",
+     "dependence on y carried by i", 10, 1},
+    {"for (int64_t i = 0; i < m; i++) { x[k[i]] = b[i + %1]; }", "reverse(i)",
+     "dependence on x carried by i", 10, 1},
+    {"uint32_t row[40]; for (int64_t i = 0; i < n; i++) { for (int64_t j = 0; j < m; j++) row[j] = "
+     "b[i * m + j]; for (int64_t j = 0; j < m - %1; j++) a[i * m + j] = row[j + %1]; }",
+     "jam(i:2)", "dependence on row carried by i", 5, 1},
+    {"for (int64_t i = 0; i < 2 * %1; i++) a[i * m] = a[(2 * %1 - 1 - i) * m] + 1;", "reverse(i)",
+     "dependence on a carried by i", 5, 1},
+};
+
+/* %1 and %2 filled in. */
+static char *fill(const char *text, int d, int e, struct arena *arena)
+{
+    char *out = arena_strdup(arena, text);
+    for (char *at = strstr(out, "%"); at; at = strstr(out, "%"))
+        out = arena_printf(arena, "%.*s%d%s", (int)(at - out), out, at[1] == '1' ? d : e, at + 2);
+    return out;
+}
+
+static bool check_one(const struct form *form, int d, int e)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest *nest = NULL;
+    struct nest *out = NULL;
+    const char *why = NULL;
+    const char *body = fill(form->body, d, e, &arena);
+    const char *words = fill(form->words, d, e, &arena);
+    const char *source =
+        arena_printf(&arena,
+                     "void f(uint32_t *a, const uint32_t *b, uint32_t *c, uint32_t *x, uint32_t "
+                     "*y, const int32_t *k, int64_t n, int64_t m)\n{\n%s\n}\n",
+                     body);
+    if (!nest_read(&random_nest_task, source, &arena, &nest, &why)) {
+        (void)printf("not read: %s\n%s\n", why, body);
+        return false;
+    }
+    if (nest_apply(nest, form->steps, NULL, &arena, &out, &why)) {
+        (void)printf("%s is ACCEPTED for\n%s\n", form->steps, body);
+        return false;
+    }
+    if (strstr(why, words))
+        return true;
+    (void)printf("%s is refused by '%s', and not by '%s', for\n%s\n", form->steps, why, words,
+                 body);
+    return false;
+}
+
+bool check_illegal(size_t every)
+{
+    size_t wrong = 0;
+    size_t count = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        for (int d = 1; d <= forms[i].distances; d++) {
+            for (int e = 1; e <= forms[i].inner; e++) {
+                if (at++ % every > 0)
+                    continue;
+                count++;
+                wrong += !check_one(&forms[i], d, e);
+            }
+        }
+    }
+    (void)printf("%zu illegal sequences: %s\n", count,
+                 wrong ? "SOME ARE NOT REFUSED AS THEY MUST BE"
+                       : "each refused with the dependence that forbids it");
+    return wrong == 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * Random loop nests for the property test of moves: deterministic for a seed, within bounds for any
+ * n and m from RANDOM_NEST_MIN, exact in any order of sums (unsigned integers, or small whole
+ * numbers in floats). Pure.
+ */
+#ifndef KOPE_TESTS_RANDOM_NEST_H
+#define KOPE_TESTS_RANDOM_NEST_H
+
+#include "base/arena.h"
+#include "base/rng.h"
+#include "task/task.h"
+
+enum { RANDOM_NEST_MIN = 6, RANDOM_NEST_MAX = 40 };
+
+/* The task that all of them are of: void f(T *a, const T *b, T *c, T *x, T *y, const int32_t *k,
+ * int64_t n, int64_t m); a and b are n by m, c is m by n, x and k have m elements, y has n; the
+ * values of k are below m. */
+extern const struct task random_nest_task;
+
+/* A source of the task, with `real` or uint32_t as T. */
+char *random_nest(struct rng *rng, struct arena *arena);
+
+#endif
