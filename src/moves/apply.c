@@ -134,3 +134,47 @@ bool move_apply(const struct moves_env *env, const struct move *move, const stru
     *out = arena_memdup(arena, &change.recipe, sizeof change.recipe);
     return true;
 }
+
+/* Of "a,b?,c", each once where the field is no set only one. */
+static bool check_options(enum field field, const char *names)
+{
+    unsigned seen = 0;
+    for (const char *name = names;; name++) {
+        const size_t length = strcspn(name, ",");
+        const bool is_optional = length > 0 && name[length - 1] == '?';
+        unsigned value = 0;
+        if (!field_option(field, name, length - (is_optional ? 1 : 0), &value) ||
+            (!field_info(field)->is_set && seen) || (seen & value))
+            return false;
+        seen |= field_info(field)->is_set ? value : 1u;
+        name += length;
+        if (!*name)
+            return true;
+    }
+}
+
+static bool check_word(const char *word)
+{
+    const char *equal = strchr(word, '=');
+    enum field field = FIELD_COUNT;
+    if (!equal || equal[1] == '\0')
+        return false;
+    if (str_starts_with(word, "compiler="))
+        return true;
+    return field_find(word, (size_t)(equal - word), &field) && check_options(field, equal + 1);
+}
+
+bool moves_check_changes(const char *changes, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    while (*(changes += strspn(changes, " "))) {
+        const size_t length = strcspn(changes, " ");
+        const char *word = arena_strndup(&scratch, changes, length);
+        if (!check_word(word)) {
+            (void)err_set(err, ERR_BAD_INPUT, "'%.80s' is no change of a recipe", word);
+            return err_hint(err, "such as 'fast=no-errno,associative? unroll=loops'");
+        }
+        changes += length;
+    }
+    return true;
+}
