@@ -135,6 +135,9 @@ void run_stage(struct run *run, const char *text);
 void run_notify(struct run *run, enum progress_kind kind, const struct progress *more);
 /* "gcc-12 -O3 -march=native". */
 char *run_baseline_text(const struct target *target, struct arena *arena);
+/* What moves need to know of a target. */
+struct moves_env run_moves_env(const struct target *target, const struct task *task,
+                               struct arena *arena);
 /* Hardware and toolchain in words, for prompts and reports. */
 char *run_facts_text(const struct target_features *features, struct arena *arena);
 /* Who proposes, as it stands in the journal: "offline", "llm", "mcp". */

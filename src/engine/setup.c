@@ -70,11 +70,11 @@ char *run_facts_text(const struct target_features *f, struct arena *arena)
     return copy;
 }
 
-static void set_moves_env(struct run *run)
+struct moves_env run_moves_env(const struct target *target, const struct task *task,
+                               struct arena *arena)
 {
-    const struct target_features *f = run->features;
-    struct moves_compiler *compilers =
-        arena_array(run->arena, f->compiler_count, sizeof *compilers);
+    const struct target_features *f = target_features(target);
+    struct moves_compiler *compilers = arena_array(arena, f->compiler_count, sizeof *compilers);
     for (size_t i = 0; i < f->compiler_count; i++) {
         compilers[i] = (struct moves_compiler){
             .name = f->compilers[i].name,
@@ -87,9 +87,9 @@ static void set_moves_env(struct run *run)
     const char *compiler = NULL;
     const char *const *flags = NULL;
     size_t count = 0;
-    target_default_build(run->target, &compiler, &flags, &count);
-    run->moves = (struct moves_env){
-        .task = run->task,
+    target_default_build(target, &compiler, &flags, &count);
+    return (struct moves_env){
+        .task = task,
         .compilers = compilers,
         .compiler_count = f->compiler_count,
         .default_compiler = compiler,
@@ -235,7 +235,7 @@ bool run_open_for_context(struct run *run, struct err *err)
     if (!target_probe(run->target, false, err))
         return err_within(err, "measuring the target");
     run->features = target_features(run->target);
-    set_moves_env(run);
+    run->moves = run_moves_env(run->target, run->task, run->arena);
     return moves_catalogue(&run->moves, run->arena, &run->catalogue, &run->catalogue_count);
 }
 

@@ -31,12 +31,13 @@ static bool apply_define(struct graph *graph, const struct event *event,
 {
     CLEANUP(query_end) struct query query = {0};
     if (!query_begin(graph,
-                     "INSERT INTO skill VALUES(?,?,?,?,?,?,?,?,?,?,?,?)"
+                     "INSERT INTO skill VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)"
                      " ON CONFLICT(skill_id) DO UPDATE SET stamp = excluded.stamp,"
                      " name = excluded.name, intent = excluded.intent, applies = excluded.applies,"
                      " needs = excluded.needs, change = excluded.change, breaks = excluded.breaks,"
                      " origin = excluded.origin, learned_on = excluded.learned_on,"
-                     " before_body = excluded.before_body, after_body = excluded.after_body"
+                     " before_body = excluded.before_body, after_body = excluded.after_body, build "
+                     "= excluded.build"
                      " WHERE excluded.stamp > skill.stamp",
                      &query, err))
         return false;
@@ -52,6 +53,7 @@ static bool apply_define(struct graph *graph, const struct event *event,
     give_text(&query, skill->learned_on);
     give_text(&query, skill->before_body);
     give_text(&query, skill->after_body);
+    give_text(&query, skill->build);
     if (!query_run(&query, err))
         return false;
     return sqlite3_changes(graph->db) == 0 || refresh_text(graph, skill, err);

@@ -96,8 +96,8 @@ bool apply_outcome(struct graph *graph, const struct event *event,
 bool apply_skill(struct graph *graph, const struct event *event, const struct skill_event *skill,
                  struct err *err);
 
-/* ---- schema_skill.c: a script of a migration. */
-extern const char schema_skill[];
+/* ---- schema_skill.c: scripts of migrations. */
+extern const char schema_skill[], schema_skill_build[];
 
 /* ---- cells.c: what each move gained where. */
 extern const char schema_cells[];   /* a migration: the table, empty */

@@ -20,6 +20,7 @@ static void take_skill(struct query *query, struct arena *arena, struct graph_sk
     out->learned_on = take_text(query, arena);
     out->before_body = take_text(query, arena);
     out->after_body = take_text(query, arena);
+    out->build = take_text(query, arena);
     out->state = take_text(query, arena);
     out->reason = take_text(query, arena);
     out->evidence_count = take_int(query);
@@ -30,7 +31,7 @@ bool graph_skills(struct graph *graph, struct arena *arena, const struct graph_s
 {
     static const char sql[] =
         "SELECT s.skill_id, s.name, s.intent, s.applies, s.needs, s.change, s.breaks, s.origin,"
-        " s.learned_on, s.before_body, s.after_body, coalesce(t.state, 'candidate'),"
+        " s.learned_on, s.before_body, s.after_body, s.build, coalesce(t.state, 'candidate'),"
         " coalesce(t.reason, ''),"
         " (SELECT count(*) FROM skill_evidence e WHERE e.skill_id = s.skill_id)"
         " FROM skill s LEFT JOIN skill_state t ON t.skill_id = s.skill_id"

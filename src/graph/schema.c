@@ -195,8 +195,9 @@ static const char *const migration_3[] = {tables_v3, NULL};
 static const char *const migration_4[] = {schema_skill, NULL};
 static const char *const migration_5[] = {schema_cells, cells_make_all, NULL};
 static const char *const migration_6[] = {schema_retrieve, text_decisions_sql, NULL};
-static const char *const *const migrations[] = {migration_1, migration_2, migration_3,
-                                                migration_4, migration_5, migration_6};
+static const char *const migration_7[] = {schema_skill_build, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4,
+                                                migration_5, migration_6, migration_7};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =

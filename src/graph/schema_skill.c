@@ -23,3 +23,6 @@ const char schema_skill[] =
     " skill_id AS target FROM skill_evidence"
     " WHERE verdict = 'timed' AND (log_low > 0 OR log_high < 0);"
     "DELETE FROM event WHERE kind = 'skill'; DELETE FROM segment;";
+
+/* What an example is built with: compiler and flags. */
+const char schema_skill_build[] = "ALTER TABLE skill ADD COLUMN build TEXT NOT NULL DEFAULT '';";

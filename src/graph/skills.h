@@ -13,6 +13,7 @@
 struct graph_skill {
     const char *id, *name, *intent, *applies, *needs, *change, *breaks, *origin, *learned_on;
     const char *before_body, *after_body;
+    const char *build; /* compiler and flags of the example, separated by spaces; "" */
     const char *state; /* "candidate" until an event says otherwise */
     const char *reason;
     int64_t evidence_count;

@@ -163,6 +163,7 @@ struct skill_event {
     const char *breaks, *origin; /* origin: "seed", "lineage", "distilled", "imported", "person" */
     const char *learned_on;      /* id of the task; "" */
     const char *before_body, *after_body; /* store ids of an example; "" */
+    const char *build;                    /* compiler and flags of the example; "" */
     /* evidence */
     const char *evidence;    /* "trial", "lineage", "ablation", "reuse", "failure" */
     const char *decision_id; /* the use that it comes from; "" */

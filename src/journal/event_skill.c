@@ -18,6 +18,7 @@ static const struct field define_fields[] = {
     {"learned_on", FIELD_ID, false, AT(learned_on)},
     {"before_body", FIELD_ID, false, AT(before_body)},
     {"after_body", FIELD_ID, false, AT(after_body)},
+    {"build", FIELD_NAME, false, AT(build)},
 };
 
 static const struct field evidence_fields[] = {

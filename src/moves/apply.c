@@ -153,7 +153,7 @@ static bool check_options(enum field field, const char *names)
     }
 }
 
-static bool check_word(const char *word)
+static bool check_word(const char *word, struct arena *arena)
 {
     const char *equal = strchr(word, '=');
     enum field field = FIELD_COUNT;
@@ -161,6 +161,8 @@ static bool check_word(const char *word)
         return false;
     if (str_starts_with(word, "compiler="))
         return true;
+    if (str_starts_with(word, "nest="))
+        return recipe_check_nest(equal + 1, arena);
     return field_find(word, (size_t)(equal - word), &field) && check_options(field, equal + 1);
 }
 
@@ -170,7 +172,7 @@ bool moves_check_changes(const char *changes, struct err *err)
     while (*(changes += strspn(changes, " "))) {
         const size_t length = strcspn(changes, " ");
         const char *word = arena_strndup(&scratch, changes, length);
-        if (!check_word(word)) {
+        if (!check_word(word, &scratch)) {
             (void)err_set(err, ERR_BAD_INPUT, "'%.80s' is no change of a recipe", word);
             return err_hint(err, "such as 'fast=no-errno,associative? unroll=loops'");
         }

@@ -98,6 +98,10 @@ bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const c
 bool recipe_add_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
                      struct arena *arena, const char **refusal);
 
+/* Are these steps of a form and a name that exist? Whether they apply here, recipe_normalise says.
+ */
+bool recipe_check_nest(const char *steps, struct arena *arena);
+
 /* Options that the recipe's compiler or the task cannot have go back to plain. */
 void recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct arena *arena);
 

@@ -71,8 +71,8 @@ bool recipe_parse(const struct moves_env *env, const char *text, struct arena *a
 bool move_apply(const struct moves_env *env, const struct move *move, const struct recipe *from,
                 struct arena *arena, const struct recipe **out, const char **refusal);
 
-/* Are these words such as `changes` of a move holds them? For words from outside; ERR_BAD_INPUT names
- * the one that is wrong. "" changes nothing and is well formed. */
+/* Are these words such as `changes` of a move holds them? For words from outside; ERR_BAD_INPUT
+ * names the one that is wrong. "" changes nothing and is well formed. */
 bool moves_check_changes(const char *changes, struct err *err);
 
 /* The candidate of a recipe: the reference's text with its edits, the compiler, the flags, recipe

@@ -98,10 +98,8 @@ static bool parse_value(enum field field, const char *value, unsigned *out)
     return true;
 }
 
-/* Steps of a form and a name that exist; whether they apply here, recipe_normalise says. */
-static bool parse_steps(const char *steps, struct arena *arena, struct recipe *recipe)
+bool recipe_check_nest(const char *steps, struct arena *arena)
 {
-    recipe->nest = steps;
     if (strlen(steps) > NEST_MAX_STEPS_BYTES)
         return false;
     for (;;) {
@@ -133,8 +131,9 @@ static bool parse_word(const struct moves_env *env, const char *word, struct are
         }
         recipe->compiler = compiler->name;
     } else if (str_starts_with(word, "nest=")) {
-        if (recipe->nest || !parse_steps(equal + 1, arena, recipe))
+        if (recipe->nest || !recipe_check_nest(equal + 1, arena))
             return bad_word(err, word);
+        recipe->nest = equal + 1;
         return true;
     } else if (!field_find(word, length, &field) ||
                !parse_value(field, equal + 1, &recipe->value[field])) {

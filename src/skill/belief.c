@@ -116,9 +116,8 @@ char *skill_evidence_text(const struct skill_belief *belief, struct arena *arena
 {
     if (belief->timed == 0 && belief->failed == 0)
         return arena_strdup(arena, "nothing measured yet");
-    const char *failures = belief->failed ? arena_printf(arena, "; %lld that failed",
-                                                         (long long)belief->failed)
-                                          : "";
+    const char *failures =
+        belief->failed ? arena_printf(arena, "; %lld that failed", (long long)belief->failed) : "";
     if (belief->timed == 0)
         return arena_printf(arena, "nothing timed%s", failures);
     return arena_printf(arena, "%lld measurement%s on %lld task%s, %.2fx [%.2f, %.2f]%s",

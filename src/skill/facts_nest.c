@@ -95,9 +95,8 @@ static void note_call(struct survey *s, const char *name)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     const size_t length = strlen(name);
-    const size_t stem = length > 1 && name[length - 1] == 'f' && !str_equal(name, "erf")
-                            ? length - 1
-                            : length;
+    const size_t stem =
+        length > 1 && name[length - 1] == 'f' && !str_equal(name, "erf") ? length - 1 : length;
     const char *word = arena_printf(&scratch, ",%.*s,", (int)stem, name);
     count(s, FACT_CALLS);
     if (!strstr(buf_text(&s->calls), word))
@@ -175,7 +174,10 @@ static void note_if(struct survey *s, const struct nest_stmt *stmt)
 /* A loop that adds to a scalar and stores that scalar at its counter. */
 static bool is_scan(const struct nest_stmt *loop)
 {
-    for (const struct nest_stmt *a = loop->body; a; a = a->next) {
+    const struct nest_stmt *first = loop->body;
+    if (first && first->kind == NEST_BLOCK && !first->next)
+        first = first->body;
+    for (const struct nest_stmt *a = first; a; a = a->next) {
         if (a->kind != NEST_ASSIGN || a->target->kind != NEST_NAME || !str_equal(a->op, "+="))
             continue;
         for (const struct nest_stmt *b = a->next; b; b = b->next) {

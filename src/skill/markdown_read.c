@@ -110,11 +110,9 @@ static bool read_ours(const struct yaml *metadata, struct graph_skill *skill, st
     const struct {
         const char *key;
         const char **out;
-    } fields[] = {{"kope-intent", &skill->intent},
-                  {"kope-applies", &skill->applies},
-                  {"kope-needs", &skill->needs},
-                  {"kope-change", &skill->change},
-                  {"kope-breaks", &skill->breaks}};
+    } fields[] = {{"kope-intent", &skill->intent}, {"kope-applies", &skill->applies},
+                  {"kope-needs", &skill->needs},   {"kope-change", &skill->change},
+                  {"kope-breaks", &skill->breaks}, {"kope-build", &skill->build}};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!text_of(metadata, fields[i].key, fields[i].out, err))
             return false;
@@ -145,10 +143,11 @@ bool skill_read_markdown(const char *text, size_t length, const char *file, cons
                                 .reason = "",
                                 .learned_on = "",
                                 .before_body = "",
-                                .after_body = ""};
+                                .after_body = "",
+                                .build = ""};
     if (!find_front_matter(text, length, file, &front, &front_length, err) ||
-        !parse(front, front_length, file, arena, &root, err) ||
-        !yaml_check_keys(root, keys, err) || !check_name(root, folder, &skill.name, err) ||
+        !parse(front, front_length, file, arena, &root, err) || !yaml_check_keys(root, keys, err) ||
+        !check_name(root, folder, &skill.name, err) ||
         !check_description(root, &description, err) || !check_others(root, err))
         return false;
     const struct yaml *metadata = yaml_get(root, "metadata");

@@ -50,14 +50,14 @@ static void put_front_matter(const struct skill_document *d, struct arena *arena
     put_quoted(out, "  kope-needs", s->needs);
     put_quoted(out, "  kope-change", s->change);
     put_quoted(out, "  kope-breaks", s->breaks);
+    put_quoted(out, "  kope-build", s->build);
     put_quoted(out, "  kope-evidence", skill_evidence_text(d->belief, arena));
     (void)buf_append_str(out, "---\n");
 }
 
 static void put_evidence(const struct skill_document *d, struct buf *out)
 {
-    const size_t first =
-        d->evidence_count > EVIDENCE_ROWS ? d->evidence_count - EVIDENCE_ROWS : 0;
+    const size_t first = d->evidence_count > EVIDENCE_ROWS ? d->evidence_count - EVIDENCE_ROWS : 0;
     if (d->evidence_count == 0)
         return;
     (void)buf_append_str(out, "\n## Evidence\n\n| kind | task | result |\n|---|---|---|\n");

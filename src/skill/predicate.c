@@ -99,7 +99,9 @@ static void note(struct reading *r, const char *begin, enum fact fact, bool hold
     if (holds || !r->facts)
         return;
     const struct fact_info *info = fact_info(fact);
-    const int length = (int)(r->at - begin);
+    int length = (int)(r->at - begin);
+    while (length > 0 && isspace((unsigned char)begin[length - 1]))
+        length--;
     const char *word = r->facts->word[fact] ? r->facts->word[fact] : "";
     r->why = info->kind == FACT_NUMBER
                  ? arena_printf(r->arena, "'%.*s': %s is %g", length, begin, info->name,

@@ -43,8 +43,8 @@ const char *skill_name_problem(const char *name)
 
 struct hash_id skill_make_id(const struct graph_skill *skill)
 {
-    const char *parts[] = {skill->name,   skill->applies,     skill->needs,
-                           skill->change, skill->before_body, skill->after_body};
+    const char *parts[] = {skill->name,        skill->applies,    skill->needs, skill->change,
+                           skill->before_body, skill->after_body, skill->build};
     return hash_strings(parts, sizeof parts / sizeof *parts);
 }
 

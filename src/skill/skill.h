@@ -82,8 +82,8 @@ enum skill_state skill_next_state(enum skill_state now, int sign, bool is_elsewh
 struct skill_pick {
     const struct graph_skill *skill;
     struct skill_belief belief;
-    double match; /* BM25 against the task's words, as a share of the best */
-    double score; /* expected log-ratio: a draw from the belief, by the match */
+    double match;     /* BM25 against the task's words, as a share of the best */
+    double score;     /* expected log-ratio: a draw from the belief, by the match */
     const char *text; /* a line for a model; the same whatever the seed */
 };
 

@@ -17,7 +17,8 @@ static void define(struct world *w, const char *id, const char *name, const char
                                             .origin = "lineage",
                                             .learned_on = "t-softmax",
                                             .before_body = "aa",
-                                            .after_body = "bb"},
+                                            .after_body = "bb",
+                                            .build = "gcc-12 -O3"},
                       &body);
     (void)world_add(w, EVENT_SKILL, &body);
 }
@@ -91,6 +92,7 @@ static void graph_skills__latest_definition_and_state_hold(void **state)
     assert_string_equal(skills[1].needs, "vector_bytes >= 32");
     assert_string_equal(skills[1].change, "simd=reduce?");
     assert_string_equal(skills[1].after_body, "bb");
+    assert_string_equal(skills[1].build, "gcc-12 -O3");
     assert_int_equal(skills[1].evidence_count, 2);
     assert_ok(f, graph_skill_evidence(graph, "s1", &f->arena, &evidence, &count, &f->err));
     assert_int_equal(count, 2);

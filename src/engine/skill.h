@@ -1,0 +1,74 @@
+/*
+ * Skills at work: what is known, trials with and without one, files. Wires module skill to memory,
+ * target and gate; see skill/skill.h for what a skill is.
+ */
+#ifndef KOPE_ENGINE_SKILL_H
+#define KOPE_ENGINE_SKILL_H
+
+#include "engine/engine.h"
+#include "skill/skill.h"
+
+/* All skills of a memory, and the shipped ones that it has no history of; by name. A memory that is
+ * not there has none of its own. */
+struct skill_list {
+    const struct graph_skill *items;
+    const struct skill_belief *beliefs; /* everywhere, one for each */
+    size_t count;
+};
+bool engine_skill_list(const char *memory_dir, const char *target, struct arena *arena,
+                       struct skill_list *out, struct err *err);
+
+struct skill_details {
+    struct graph_skill skill;
+    struct skill_belief belief;
+    const struct graph_skill_evidence *evidence;
+    size_t evidence_count;
+    const char *before, *after; /* texts of its example; "" */
+    bool has_facts;             /* a task was named */
+    struct skill_facts facts;
+    bool applies;
+    const char *why; /* not, in words; "" */
+};
+/* `task_path` NULL: not asked whether it applies. */
+bool engine_skill_show(const char *memory_dir, const char *target, const char *name,
+                       const char *task_path, struct arena *arena, struct skill_details *out,
+                       struct err *err);
+
+/* The facts of a task on a target: what predicates can ask. */
+bool engine_skill_facts(const char *task_path, const char *target, struct arena *arena,
+                        struct skill_facts *out, struct err *err);
+
+/* Writes DIR/NAME/SKILL.md with its example; `name` NULL: every verified skill. */
+bool engine_skill_export(const char *memory_dir, const char *target, const char *name,
+                         const char *dir, struct arena *arena, size_t *out_count, struct err *err);
+/* Reads a folder with SKILL.md as a candidate. */
+bool engine_skill_import(const char *memory_dir, const char *folder, struct arena *arena,
+                         struct graph_skill *out, bool *is_new, struct err *err);
+
+struct skill_verify_opts {
+    const char *memory_dir, *target, *name, *task_path;
+    const char *after;      /* recipe that both sides have besides; NULL: the plain one */
+    int64_t time_budget_ns; /* of one case; 0: 3 s */
+};
+
+struct skill_trial {
+    const struct task *task;
+    struct graph_skill skill;
+    bool applies;               /* else `why` says what does not hold, and nothing was measured */
+    const char *why;            /* "" */
+    const char *with, *without; /* what was compared: recipes, or "its example" */
+    struct verdict verdict;     /* positive: faster with it; of the first side that is not right */
+    int sign;                   /* of the claimed difference, on what counts */
+    bool on_held_out;           /* what counts is the held-out shapes */
+    double log_ratio, log_low, log_high; /* of what counts */
+    enum skill_state before, after;
+    const char *reason; /* why the state changed; NULL */
+    struct skill_belief belief;
+};
+/* Judges the task with the skill and without it, records what came of it as evidence, and moves the
+ * skill's state where that says so. A skill is admitted only by a task or shape that it was not
+ * learned on. */
+bool engine_skill_verify(const struct skill_verify_opts *opts, const struct observer *observer,
+                         struct arena *arena, struct skill_trial *out, struct err *err);
+
+#endif
