@@ -12,9 +12,8 @@ enum {
     RELATED_LIMIT = 12,
     WALK_LIMIT = 12,
     LIKE_LIMIT = 24,
-    FAILURE_LIMIT = 16,
-    ELSEWHERE_LIMIT = 8,
-    FEW_FAILURES = 4,
+    FAILURE_LIMIT = 12,
+    FEW = 8,
     KEY_BYTES = 24,
     LABEL_TOKENS = 5, /* of "E123 ", rounded up */
 };
@@ -264,18 +263,16 @@ static bool search(const struct retrieval *r, const struct graph_near *near, siz
 static bool search_text(const struct retrieval *r, struct err *err)
 {
     const char *family = r->request->task->family;
-    struct graph_near near = {words_of(r->request, r->arena), family, false};
-    size_t found = 0;
-    if (!search(r, &near, LIKE_LIMIT, &found, err))
+    const char *words = words_of(r->request, r->arena);
+    size_t wins = 0;
+    size_t failures = 0;
+    if (!search(r, &(struct graph_near){words, family, false}, LIKE_LIMIT, &wins, err) ||
+        !search(r, &(struct graph_near){words, family, true}, FAILURE_LIMIT, &failures, err))
         return false;
-    near.failures = true;
-    if (!search(r, &near, FAILURE_LIMIT, &found, err))
+    /* Other families, where the own one has little to say. */
+    if (wins < FEW && !search(r, &(struct graph_near){words, "", false}, FEW, &wins, err))
         return false;
-    near.family = "";
-    if (found < FEW_FAILURES && !search(r, &near, FEW_FAILURES, &found, err))
-        return false;
-    near.failures = false;
-    return search(r, &near, ELSEWHERE_LIMIT, &found, err);
+    return failures >= FEW || search(r, &(struct graph_near){words, "", true}, FEW, &failures, err);
 }
 
 bool context_retrieve(struct graph *graph, const struct context_request *request,

@@ -74,6 +74,29 @@ static double distance(const struct transfer *transfer, const char *a_id, const 
     return sqrt(squares);
 }
 
+/* Distances from here that were worked out; texts of cells are the same where they are equal. */
+enum { MAX_FAR = 64 };
+struct distances {
+    const char *ids[MAX_FAR];
+    double far[MAX_FAR];
+    size_t count;
+};
+
+static double distance_from_here(const struct transfer *transfer, struct distances *known,
+                                 const char *target_id)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        if (known->ids[i] == target_id)
+            return known->far[i];
+    }
+    const double far = transfer_distance(transfer, target_id);
+    if (known->count < MAX_FAR) {
+        known->ids[known->count] = target_id;
+        known->far[known->count++] = far;
+    }
+    return far;
+}
+
 double transfer_distance(const struct transfer *transfer, const char *target_id)
 {
     return distance(transfer, transfer->here.target_id, target_id);
@@ -186,6 +209,7 @@ static size_t grow_tree(struct forest *forest, struct cells cells, const struct 
     size_t here_regime = 0;
     size_t here_task = 0;
     const struct graph_move_cell *last = NULL;
+    struct distances known = {.count = 0};
     stats_group_see(&forest->groups[root], move->prior_log_ratio, prior * prior);
     for (size_t i = 0; i < cells.count; i++) {
         const struct graph_move_cell *c = &cells.items[i];
@@ -203,7 +227,7 @@ static size_t grow_tree(struct forest *forest, struct cells cells, const struct 
             here_regime = str_equal(c->regime, here->regime) ? regime : here_regime;
         }
         here_task = str_equal(c->task_id, here->task_id) ? task : here_task;
-        const double far = transfer_distance(transfer, c->target_id);
+        const double far = distance_from_here(transfer, &known, c->target_id);
         if (c->count > 0.0)
             stats_group_see(&forest->groups[task], c->sum / c->count,
                             cell_variance(c, spread) +
@@ -285,7 +309,24 @@ static void count_failures(struct cells cells, const struct transfer *transfer,
     belief->failure_rate = rate;
 }
 
-static void find_extremes(struct cells cells, double spread, struct transfer_belief *belief)
+/* The cells are the graph's, what is learned lives longer. */
+static const struct graph_move_cell *keep_cell(const struct graph_move_cell *cell,
+                                               struct arena *arena)
+{
+    if (!cell)
+        return NULL;
+    struct graph_move_cell *copy = arena_memdup(arena, cell, sizeof *cell);
+    copy->move = arena_strdup(arena, cell->move);
+    copy->task_id = arena_strdup(arena, cell->task_id);
+    copy->task_name = arena_strdup(arena, cell->task_name);
+    copy->family = arena_strdup(arena, cell->family);
+    copy->regime = arena_strdup(arena, cell->regime);
+    copy->target_id = arena_strdup(arena, cell->target_id);
+    return copy;
+}
+
+static void find_extremes(struct cells cells, double spread, struct transfer_belief *belief,
+                          struct arena *arena)
 {
     double best = CLEAR_EFFECT;
     double worst = -CLEAR_EFFECT;
@@ -303,6 +344,8 @@ static void find_extremes(struct cells cells, double spread, struct transfer_bel
             belief->worst = c;
         }
     }
+    belief->best = keep_cell(belief->best, arena);
+    belief->worst = keep_cell(belief->worst, arena);
 }
 
 static void learn_kind(struct transfer *transfer, struct transfer_belief *beliefs,
@@ -343,7 +386,7 @@ static void learn_kind(struct transfer *transfer, struct transfer_belief *belief
                                               .mean = posterior.mean,
                                               .sd = sqrt(posterior.variance)};
         count_failures(own, transfer, &beliefs[i]);
-        find_extremes(own, spread_of(own, moves[i].prior_log_ratio), &beliefs[i]);
+        find_extremes(own, spread_of(own, moves[i].prior_log_ratio), &beliefs[i], arena);
     }
 }
 
@@ -354,7 +397,7 @@ bool transfer_learn(struct graph *graph, const struct transfer_move *moves, size
     struct cells cells = {0};
     struct transfer learned = {.here = *here, .belief_count = count};
     struct transfer_belief *beliefs = arena_array(arena, count + 1, sizeof *beliefs);
-    if ((count != 0 && !graph_move_cells(graph, arena, &cells.items, &cells.count, err)) ||
+    if ((count != 0 && !graph_move_cells(graph, &cells.items, &cells.count, err)) ||
         !graph_targets(graph, arena, &learned.targets, &learned.target_count, err))
         return false;
     for (int kind = 0; kind < KNOWLEDGE_COUNT; kind++)

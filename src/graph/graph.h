@@ -98,14 +98,15 @@ bool graph_run_decisions(struct graph *graph, const char *run_id, struct arena *
                          struct graph_decisions *out, struct err *err);
 
 /* What a move gained on a task and target, over all timed decisions with it: a gain is shared
- * equally by the moves of its decision. By move, family, regime, task and target. */
+ * equally by the moves of its decision. By move, family, regime, task and target. The cells are the
+ * graph's: valid until it is closed, or asked again after a change. */
 struct graph_move_cell {
     const char *move, *task_id, *task_name, *family, *regime, *target_id;
     double count, sum, sum_squares; /* of gains */
     double failures; /* decisions with it that were not timed (too-noisy not counted) */
 };
-bool graph_move_cells(struct graph *graph, struct arena *arena, const struct graph_move_cell **out,
-                      size_t *out_count, struct err *err);
+bool graph_move_cells(struct graph *graph, const struct graph_move_cell **out, size_t *out_count,
+                      struct err *err);
 
 /* The machines that the memory knows, by id. */
 struct graph_target {

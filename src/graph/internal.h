@@ -18,7 +18,7 @@ struct statement {
 };
 
 /* ---- rank.c */
-enum { RANK_TERM_BYTES = 40, RANK_KEPT_TERMS = 1024, RANK_MAX_PHRASES = 16 };
+enum { RANK_TERM_BYTES = 40, RANK_KEPT_TERMS = 8192, RANK_MAX_PHRASES = 16 };
 
 struct rank_term {
     char text[RANK_TERM_BYTES];
@@ -31,8 +31,21 @@ struct rank {
     struct rank_term terms[RANK_KEPT_TERMS];
 };
 
+/* ---- query_cells.c: what was read of table move_cell, as long as nothing has changed. */
+struct cells_version {
+    int64_t others, own;
+};
+struct cells_kept {
+    struct arena arena;
+    struct graph_move_cell *items;
+    size_t count;
+    struct cells_version version;
+    bool is_filled;
+};
+
 struct graph {
     struct rank rank;
+    struct cells_kept cells;
     sqlite3 *db;
     char *path;
     bool in_transaction;
@@ -98,6 +111,8 @@ bool apply_skill(struct graph *graph, const struct event *event, const struct sk
 
 /* ---- schema_skill.c: scripts of migrations. */
 extern const char schema_skill[], schema_skill_build[];
+
+void cells_drop(struct graph *graph);
 
 /* ---- cells.c: what each move gained where. */
 extern const char schema_cells[];   /* a migration: the table, empty */

@@ -58,45 +58,6 @@ bool graph_get_stats(struct graph *graph, struct graph_stats *out, struct err *e
     return true;
 }
 
-bool graph_move_cells(struct graph *graph, struct arena *arena, const struct graph_move_cell **out,
-                      size_t *out_count, struct err *err)
-{
-    static const char sql[] =
-        "SELECT c.move, c.task_id, coalesce(t.name, ''), coalesce(t.family, '') AS family,"
-        " coalesce(t.regime, '') AS regime, c.target_id, c.timed, c.gain_e9 / 1e9,"
-        " c.squares_e9 / 1e9, c.failures FROM move_cell c LEFT JOIN task t USING(task_id)"
-        " ORDER BY c.move, family, regime, c.task_id, c.target_id";
-    CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(graph, sql, &query, err))
-        return false;
-    struct graph_move_cell *items = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(&query, &has_row, err);
-    while (ok && has_row) {
-        items = vec_reserve_one(items, count, &capacity, sizeof *items);
-        struct graph_move_cell *item = &items[count++];
-        item->move = take_text(&query, arena);
-        item->task_id = take_text(&query, arena);
-        item->task_name = take_text(&query, arena);
-        item->family = take_text(&query, arena);
-        item->regime = take_text(&query, arena);
-        item->target_id = take_text(&query, arena);
-        item->count = take_real(&query);
-        item->sum = take_real(&query);
-        item->sum_squares = take_real(&query);
-        item->failures = take_real(&query);
-        ok = query_step(&query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, items, count * sizeof *items);
-        *out_count = count;
-    }
-    free(items);
-    return ok;
-}
-
 bool graph_targets(struct graph *graph, struct arena *arena, const struct graph_target **out,
                    size_t *out_count, struct err *err)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 
 /* Tasks looked at for what is related: of the family, like by their words, any others. */
-#define FAMILY_TASKS "16"
-#define LIKE_TASKS "8"
-#define OTHER_TASKS "8"
+#define FAMILY_TASKS "10"
+#define LIKE_TASKS "6"
+#define OTHER_TASKS "4"
 /* Decisions that made an equal recipe, latest first. */
 #define EQUAL_STATES "200"
 
@@ -28,6 +28,7 @@
 #define BEST(task, target)                                                                         \
     "coalesce((" BEST_CONFIRMED(task, target) "), (" BEST_OTHER(task, target) "))"
 #define BEST_HERE BEST("?1", "?2")
+#define BEST_OF_TASK BEST("t.task_id", "?2")
 #define BEST_OF_PLACE BEST("place.task_id", "place.target_id")
 
 const char schema_retrieve[] =
@@ -79,7 +80,8 @@ static bool describe_task(struct graph *graph, const char *task_id, struct arena
 bool graph_related(struct graph *graph, const char *task_id, const char *target_id, size_t limit,
                    struct arena *arena, struct graph_decisions *out, struct err *err)
 {
-    /* `place`: each task on each target where it won, by a loose scan of the index. */
+    /* `home`: where it won on this target. `place`: each target where another task won, by a loose
+     * scan of the index. */
     static const char sql[] =
         "WITH RECURSIVE near AS MATERIALIZED (SELECT rowid AS row, bm25(task_text) AS score"
         " FROM task_text WHERE task_text MATCH ?3 ORDER BY score LIMIT " LIKE_TASKS "),"
@@ -88,15 +90,19 @@ bool graph_related(struct graph *graph, const char *task_id, const char *target_
         " AND task_id <> ?1 LIMIT " FAMILY_TASKS ")"
         " UNION SELECT row FROM near UNION SELECT row FROM"
         " (SELECT row FROM task WHERE task_id <> ?1 ORDER BY row DESC LIMIT " OTHER_TASKS ")),"
+        " home AS MATERIALIZED (SELECT t.task_id, t.row, t.family, " BEST_OF_TASK
+        " AS decision_id FROM chosen JOIN task t ON t.row = chosen.row WHERE t.task_id <> ?1),"
         " place(task_id, row, family, target_id) AS ("
-        " SELECT t.task_id, t.row, t.family, (SELECT min(target_id) FROM outcome"
-        " WHERE task_id = t.task_id AND kind = 'timed' AND is_win = 1)"
-        " FROM chosen JOIN task t ON t.row = chosen.row WHERE t.task_id <> ?1"
+        " SELECT h.task_id, h.row, h.family, (SELECT min(target_id) FROM outcome"
+        " WHERE task_id = h.task_id AND kind = 'timed' AND is_win = 1)"
+        " FROM home h WHERE h.decision_id IS NULL"
         " UNION ALL SELECT p.task_id, p.row, p.family, (SELECT min(target_id) FROM outcome"
         " WHERE task_id = p.task_id AND kind = 'timed' AND is_win = 1"
         " AND target_id > p.target_id) FROM place p WHERE p.target_id IS NOT NULL),"
-        " best AS MATERIALIZED (SELECT task_id, row, family, target_id, " BEST_OF_PLACE
-        " AS decision_id FROM place WHERE target_id IS NOT NULL),"
+        " best AS MATERIALIZED (SELECT task_id, row, family, ?2 AS target_id, decision_id"
+        " FROM home WHERE decision_id IS NOT NULL"
+        " UNION ALL SELECT task_id, row, family, target_id, " BEST_OF_PLACE
+        " FROM place WHERE target_id IS NOT NULL),"
         " ranked AS (SELECT b.task_id, b.row, b.family, b.target_id, v.decision_id,"
         " v.pessimistic, row_number() OVER (PARTITION BY b.task_id ORDER BY b.target_id = ?2 DESC,"
         " v.is_confirmed DESC, v.pessimistic DESC, v.decision_id) AS place FROM best b"

@@ -288,7 +288,8 @@ bool graph_open(const char *path, struct graph **out, struct err *err)
     if (!use_wal(graph, err) ||
         !graph_exec(graph,
                     "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF;"
-                    "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
+                    "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"
+                    "PRAGMA cache_size = -65536;",
                     err) ||
         !schema_create(graph, err) || !rank_register(graph, err))
         return false;
@@ -304,6 +305,7 @@ void graph_close(struct graph **graph)
         return;
     for (size_t i = 0; i < closing->statement_count; i++)
         (void)sqlite3_finalize(closing->statements[i].handle);
+    cells_drop(closing);
     (void)sqlite3_close(closing->db);
     free(closing->path);
     free(closing);

@@ -105,7 +105,7 @@ static struct graph_move_cell cell_of(struct fixture *f, struct graph *graph, co
 {
     const struct graph_move_cell *items = NULL;
     size_t count = 0;
-    assert_ok(f, graph_move_cells(graph, &f->arena, &items, &count, &f->err));
+    assert_ok(f, graph_move_cells(graph, &items, &count, &f->err));
     for (size_t i = 0; i < count; i++) {
         if (strcmp(items[i].move, move) == 0 && strcmp(items[i].task_id, task) == 0)
             return items[i];
