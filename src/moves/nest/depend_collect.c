@@ -229,6 +229,8 @@ static bool add_assignment(struct depend *d, const struct nest_stmt *stmt, size_
         if (!add_reads(d, leaf, target->args[i]))
             return false;
     }
+    if (target->kind == NEST_CALL) /* a vector: its array was handed to a function above */
+        return true;
     return add_element(d, leaf, target, true) &&
            (!reads_too || add_element(d, leaf, target, false));
 }

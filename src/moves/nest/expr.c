@@ -7,10 +7,11 @@
 
 enum { READER_MAX_DEPTH = 200 };
 
-static const char *const type_words[] = {
-    "real",     "real_acc", "float",    "double",   "int",      "long",      "short",   "char",
-    "unsigned", "signed",   "bool",     "_Bool",    "size_t",   "int8_t",    "int16_t", "int32_t",
-    "int64_t",  "uint8_t",  "uint16_t", "uint32_t", "uint64_t", "ptrdiff_t", NULL};
+static const char *const type_words[] = {"real",     "real_acc",  "float",   "double",   "int",
+                                         "long",     "short",     "char",    "unsigned", "signed",
+                                         "bool",     "_Bool",     "size_t",  "int8_t",   "int16_t",
+                                         "int32_t",  "int64_t",   "uint8_t", "uint16_t", "uint32_t",
+                                         "uint64_t", "ptrdiff_t", "vreal",   "vmask",    NULL};
 static const char *const qualifiers[] = {"const", "register", NULL};
 
 static bool is_one_of(const struct tokens *tokens, size_t at, const char *const *words)
@@ -89,7 +90,9 @@ static bool read_name(struct reader *r, size_t *at, const struct nest_expr **out
         /* The conversions that stand in front of every source (task/prelude). */
         const bool is_conversion =
             token_is(&r->tokens, *at, "real_load") || token_is(&r->tokens, *at, "real_store");
-        if (!is_helper && !is_conversion && !source_is_math_function(&r->tokens, *at))
+        /* A macro of vector code (vector_prologue.c). */
+        const bool is_vector = token_is(&r->tokens, *at, "vreal_at");
+        if (!is_helper && !is_conversion && !is_vector && !source_is_math_function(&r->tokens, *at))
             return reader_fail(r, "'%s' is no function of <math.h> and no helper of this file",
                                name);
         (*at)++;

@@ -8,10 +8,12 @@ extern const struct nest_move nest_move_distribute;
 extern const struct nest_move nest_move_fuse;
 extern const struct nest_move nest_move_interchange;
 extern const struct nest_move nest_move_jam;
+extern const struct nest_move nest_move_regtile;
 extern const struct nest_move nest_move_restrict;
 extern const struct nest_move nest_move_reverse;
 extern const struct nest_move nest_move_strip;
 extern const struct nest_move nest_move_tile;
 extern const struct nest_move nest_move_unroll;
+extern const struct nest_move nest_move_vectorize;
 
 #endif

@@ -197,6 +197,10 @@ static const struct nest_expr *number_one(struct reader *r)
 
 static bool mark_written(struct reader *r, const struct nest_expr *target)
 {
+    const bool is_vector =
+        target->kind == NEST_CALL && str_equal(target->text, "vreal_at") && target->arg_count == 2;
+    if (is_vector)
+        target = target->args[0];
     if (target->kind != NEST_NAME && target->kind != NEST_ACCESS)
         return reader_fail(r, "what is assigned to is no variable and no element");
     /* The symbols are the reader's own; only their users see them as constant. */
@@ -205,7 +209,7 @@ static bool mark_written(struct reader *r, const struct nest_expr *target)
         symbol = r->nest->symbols[i] == target->symbol ? r->nest->symbols[i] : NULL;
     if (!symbol)
         BUG("nest: a symbol that was never declared");
-    if (target->kind == NEST_NAME && symbol->kind != NEST_SCALAR)
+    if (!is_vector && target->kind == NEST_NAME && symbol->kind != NEST_SCALAR)
         return reader_fail(r,
                            symbol->kind == NEST_COUNTER
                                ? "the counter '%s' is assigned in its loop"

@@ -1,0 +1,202 @@
+/* The helpers that vector code is written with, as text in front of the entry point. */
+#include "moves/nest/edit.h"
+#include "moves/nest/vector.h"
+
+#include "base/buf.h"
+#include "base/str.h"
+
+#include <string.h>
+
+/* A helper, the helpers that it needs, and its text. */
+struct helper {
+    const char *name;
+    const char *needs[4];
+    const char *text;
+};
+
+/* exp: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2], in two factors, so that results beyond the
+ * normal numbers come out as infinity, subnormal or 0, and NaN stays (Cody and Waite, "Software
+ * Manual for the Elementary Functions", 1980; coefficients of a Chebyshev fit to 2 ulp). tanh: an
+ * odd polynomial near 0, where the other form cancels, and 1 - 2 / (exp(2 x) + 1) elsewhere. */
+static const struct helper helpers[] = {
+    {"vreal_of",
+     {NULL},
+     "/* the same value in every lane */\n"
+     "static inline vreal vreal_of(real x)\n"
+     "{\n"
+     "    return x - (vreal){0};\n"
+     "}\n"},
+    {"vreal_sum",
+     {NULL},
+     "static inline real vreal_sum(vreal x)\n"
+     "{\n"
+     "    for (int half = VREAL_LANES / 2; half > 0; half /= 2) {\n"
+     "        for (int i = 0; i < half; i++)\n"
+     "            x[i] += x[i + half];\n"
+     "    }\n"
+     "    return x[0];\n"
+     "}\n"},
+    {"vreal_select",
+     {NULL},
+     "/* a where the condition holds, else b */\n"
+     "static inline vreal vreal_select(vmask where, vreal a, vreal b)\n"
+     "{\n"
+     "    return (vreal)((where & (vmask)a) | (~where & (vmask)b));\n"
+     "}\n"},
+    {"vreal_max",
+     {NULL},
+     "/* a > b ? a : b */\n"
+     "static inline vreal vreal_max(vreal a, vreal b)\n"
+     "{\n"
+     "    vreal larger;\n"
+     "    for (int i = 0; i < VREAL_LANES; i++)\n"
+     "        larger[i] = a[i] > b[i] ? a[i] : b[i];\n"
+     "    return larger;\n"
+     "}\n"},
+    {"vreal_min",
+     {NULL},
+     "/* a < b ? a : b */\n"
+     "static inline vreal vreal_min(vreal a, vreal b)\n"
+     "{\n"
+     "    vreal smaller;\n"
+     "    for (int i = 0; i < VREAL_LANES; i++)\n"
+     "        smaller[i] = a[i] < b[i] ? a[i] : b[i];\n"
+     "    return smaller;\n"
+     "}\n"},
+    {"vreal_largest",
+     {NULL},
+     "/* of x's lanes and y, by x > y ? x : y */\n"
+     "static inline real vreal_largest(vreal x, real y)\n"
+     "{\n"
+     "    for (int i = 0; i < VREAL_LANES; i++)\n"
+     "        y = x[i] > y ? x[i] : y;\n"
+     "    return y;\n"
+     "}\n"},
+    {"vreal_smallest",
+     {NULL},
+     "/* of x's lanes and y, by x < y ? x : y */\n"
+     "static inline real vreal_smallest(vreal x, real y)\n"
+     "{\n"
+     "    for (int i = 0; i < VREAL_LANES; i++)\n"
+     "        y = x[i] < y ? x[i] : y;\n"
+     "    return y;\n"
+     "}\n"},
+    {"vreal_abs",
+     {NULL},
+     "static inline vreal vreal_abs(vreal x)\n"
+     "{\n"
+     "    return (vreal)((vmask)x & ~(vmask)-(vreal){0});\n"
+     "}\n"},
+    {"vreal_sqrt",
+     {NULL},
+     "static inline vreal vreal_sqrt(vreal x)\n"
+     "{\n"
+     "    vreal root;\n"
+     "    for (int i = 0; i < VREAL_LANES; i++)\n"
+     "        root[i] = VREAL_MATH(sqrt)(x[i]);\n"
+     "    return root;\n"
+     "}\n"},
+    {"vreal_exp",
+     {"vreal_max", "vreal_min", "vreal_of", NULL},
+     "/* to 2 ulp; NaN stays, beyond the numbers: infinity or 0 */\n"
+     "static inline vreal vreal_exp(vreal x)\n"
+     "{\n"
+     "    vreal n;\n"
+     "    x = vreal_min(vreal_of(89), vreal_max(vreal_of(-104), x));\n"
+     "    for (int i = 0; i < VREAL_LANES; i++)\n"
+     "        n[i] = __builtin_rintf(x[i] * 1.44269504f);\n"
+     "    const vreal r = x - n * 0.693359375f + n * 2.12194440e-4f;\n"
+     "    vreal p = r * 1.9875691e-4f + 1.3981999e-3f;\n"
+     "    p = p * r + 8.3334519e-3f;\n"
+     "    p = p * r + 4.1665796e-2f;\n"
+     "    p = p * r + 1.6666665e-1f;\n"
+     "    p = p * r + 0.5f;\n"
+     "    p = p * (r * r) + r + 1.0f;\n"
+     "    const vmask k = __builtin_convertvector(n, vmask);\n"
+     "    const vmask half = k >> 1;\n"
+     "    return p * (vreal)((half + 127) << 23) * (vreal)((k - half + 127) << 23);\n"
+     "}\n"},
+    {"vreal_tanh",
+     {"vreal_exp", "vreal_select", "vreal_abs", NULL},
+     "/* to 3 ulp; NaN stays */\n"
+     "static inline vreal vreal_tanh(vreal x)\n"
+     "{\n"
+     "    const vreal size = vreal_abs(x), s = x * x;\n"
+     "    vreal near = s * -5.70498872e-3f + 2.06390887e-2f;\n"
+     "    near = near * s - 5.37397155e-2f;\n"
+     "    near = near * s + 1.33314422e-1f;\n"
+     "    near = near * s - 3.33332819e-1f;\n"
+     "    near = near * s * x + x;\n"
+     "    const vreal far = 1.0f - 2.0f / (vreal_exp(size * 2.0f) + 1.0f);\n"
+     "    const vmask sign = (vmask)x & (vmask)-(vreal){0};\n"
+     "    return vreal_select(size < 0.625f, near, (vreal)((vmask)far | sign));\n"
+     "}\n"},
+    {"vreal_1_plus_tanh",
+     {"vreal_exp", NULL},
+     "/* 1 + tanh(x) without cancellation */\n"
+     "static inline vreal vreal_1_plus_tanh(vreal x)\n"
+     "{\n"
+     "    return 2.0f / (1.0f + vreal_exp(x * -2.0f));\n"
+     "}\n"},
+};
+
+static const struct helper *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        if (str_equal(helpers[i].name, name))
+            return &helpers[i];
+    }
+    return NULL;
+}
+
+int64_t vector_lanes(const struct nest_edit *edit, const char **refusal)
+{
+    const struct task *task = edit->nest->task;
+    if (edit->target.vector_bytes < 16)
+        return nest_refuse(edit, refusal, "the target has no vectors that are known");
+    if (!task || (task->dtype != DTYPE_F32 && task->dtype != DTYPE_F64) ||
+        task->accumulate != task->dtype)
+        return nest_refuse(edit, refusal, "vectors are of float32 or float64 throughout");
+    return edit->target.vector_bytes / (int64_t)dtype_bytes(task->dtype);
+}
+
+/* The types, with the width of this target. */
+static void add_types(struct nest_edit *edit, struct buf *out)
+{
+    const size_t bytes = dtype_bytes(edit->nest->task->dtype);
+    const long long width = edit->target.vector_bytes;
+    (void)buf_printf(out,
+                     "/* vectors of %lld reals, by the extensions of gcc and clang */\n"
+                     "enum { VREAL_LANES = %lld };\n"
+                     "typedef real vreal __attribute__((vector_size(%lld)));\n"
+                     "typedef int%zu_t vmask __attribute__((vector_size(%lld)));\n"
+                     "typedef real vreal_unaligned\n"
+                     "    __attribute__((vector_size(%lld), aligned(%zu), may_alias));\n"
+                     "#define VREAL_MATH(name) __builtin_##name%s\n"
+                     "/* the vector that begins at array[index], to read or to write */\n"
+                     "#define vreal_at(array, index) (*(vreal_unaligned *)&(array)[index])\n",
+                     width / (long long)bytes, width / (long long)bytes, width, bytes * 8, width,
+                     width, bytes, bytes == 4 ? "##f" : "");
+}
+
+void vector_need(struct nest_edit *edit, const char *name)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    const struct helper *helper = find(name);
+    const char *prologue = edit->nest->prologue;
+    if (!strstr(prologue, "#define vreal_at(")) {
+        (void)buf_append_str(&text, prologue);
+        if (!strstr(prologue, "stdint.h"))
+            (void)buf_append_str(&text, "#include <stdint.h>\n");
+        add_types(edit, &text);
+        (void)buf_append_str(&text, "\n");
+        edit->nest->prologue = arena_strdup(edit->arena, buf_text(&text));
+    }
+    if (!helper)
+        return;
+    for (size_t i = 0; helper->needs[i]; i++)
+        vector_need(edit, helper->needs[i]);
+    if (!strstr(edit->nest->prologue, helper->text))
+        edit->nest->prologue =
+            arena_printf(edit->arena, "%s%s\n", edit->nest->prologue, helper->text);
+}

@@ -1,0 +1,327 @@
+/* Vector code from loops: what vectorize and regtile print and refuse, and that gcc's result of it
+ * is the reference's. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "moves/moves.h"
+#include "moves/nest_move.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const struct task plain = {.name = "f",
+                                  .entry = "f",
+                                  .dtype = DTYPE_F32,
+                                  .accumulate = DTYPE_F32,
+                                  .precision = PRECISION_NORMAL,
+                                  .allow_reassociate = true,
+                                  .args = {{.name = "a", .rank = 2, .shape_text = {"n", "m"}},
+                                           {.name = "b", .rank = 2, .shape_text = {"n", "m"}},
+                                           {.name = "c", .rank = 2, .shape_text = {"m", "n"}},
+                                           {.name = "x", .rank = 1, .shape_text = {"n"}},
+                                           {.name = "y", .rank = 1, .shape_text = {"n"}}},
+                                  .arg_count = 5};
+
+#define HEAD                                                                                       \
+    "void f(real *a, const real *b, const real *c, real *x, const real *y, int64_t n, int64_t "    \
+    "m)\n"
+
+static const struct nest_target avx2 = {.vector_bytes = 32, .family = "gcc"};
+
+/* The file after the steps; or the refusal. It reads back as it is, with all of it understood. */
+static const char *after(struct arena *arena, const struct task *task, const char *body,
+                         const char *steps)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    CLEANUP(buf_free) struct buf second = {0};
+    struct nest *nest = NULL;
+    struct nest *out = NULL;
+    struct nest *again = NULL;
+    const char *why = NULL;
+    const char *source = arena_printf(arena, HEAD "{\n%s\n}\n", body);
+    if (!nest_read(task, source, arena, &nest, &why))
+        fail_msg("'%s' was refused: %s", body, why);
+    if (!nest_apply(nest, steps, &avx2, arena, &out, &why))
+        return why;
+    nest_print(out, &text);
+    assert_true(nest_read(task, buf_text(&text), arena, &again, &why));
+    assert_int_equal(again->opaque_count, 0);
+    nest_print(again, &second);
+    assert_string_equal(buf_text(&second), buf_text(&text));
+    return arena_strdup(arena, buf_text(&text));
+}
+
+static void must_hold(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void vectorize__elementwise__vectors_then_single_ones_then_scalars(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain,
+                             "    for (int64_t i = 0; i < n; i++)\n"
+                             "        x[i] = 2 * y[i] + x[i];",
+                             "vectorize(i:16)");
+    (void)state;
+    must_hold(text, "vector_size(32)");
+    must_hold(text, "i += 16) {\n"
+                    "        vreal_at(x, i) = (real)2 * vreal_at(y, i) + vreal_at(x, i);\n"
+                    "        vreal_at(x, i + 8) = (real)2 * vreal_at(y, i + 8) + "
+                    "vreal_at(x, i + 8);\n"
+                    "    }\n");
+    must_hold(text, "+= 8) {\n");
+    must_hold(text, "++) {\n        x[");
+}
+
+static void vectorize__sum_and_maximum__have_accumulators(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain,
+                             "    for (int64_t i = 0; i < n; i++) {\n"
+                             "        real s = 0;\n"
+                             "        real max = b[i * m];\n"
+                             "        for (int64_t j = 0; j < m; j++) {\n"
+                             "            if (b[i * m + j] > max)\n"
+                             "                max = b[i * m + j];\n"
+                             "            s += b[i * m + j];\n"
+                             "        }\n"
+                             "        a[i] = s * max;\n"
+                             "    }",
+                             "vectorize(j:16)");
+    (void)state;
+    must_hold(text, "vreal max_1 = vreal_of(max);");
+    must_hold(text, "s_1 += vreal_at(b, i * m + (j + 8));");
+    must_hold(text, "s += vreal_sum(");
+    must_hold(text, "max = vreal_largest(vreal_max(");
+}
+
+static void regtile__product__is_named_variables(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain,
+                             "    for (int64_t i = 0; i < n; i++) {\n"
+                             "        for (int64_t j = 0; j < m; j++) {\n"
+                             "            real s = 0;\n"
+                             "            for (int64_t p = 0; p < n; p++)\n"
+                             "                s += b[p * m + j] * c[i * n + p];\n"
+                             "            a[i * m + j] = s;\n"
+                             "        }\n"
+                             "    }",
+                             "regtile(j:16,i:3)");
+    (void)state;
+    must_hold(text, "for (int64_t j = 0; j < j_end; j += 16) {\n"
+                    "        const int64_t i_end = n / 3 * 3;\n"
+                    "        for (int64_t i = 0; i < i_end; i += 3) {\n");
+    must_hold(text, "s_1_2 += ");
+    must_hold(text, "vreal_at(a, (i + 2) * m + (j + 8)) = s_1_2;");
+}
+
+static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
+{
+    static const struct {
+        const char *body, *steps, *refusal;
+    } rows[] = {
+        {"for (int64_t i = 1; i < n; i++) x[i] = x[i - 1] + y[i];", "vectorize(i:8)", "x"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "vectorize(i:12)", "8 lanes"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[2 * i];", "vectorize(i:8)", "neighbours"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = i;", "vectorize(i:8)", "counter"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = cbrt(y[i]);", "vectorize(i:8)", "'cbrt'"},
+        {"for (int64_t i = 0; i < n; i++) if (y[i] > 0) x[i] = 1;", "vectorize(i:8)", "condition"},
+        {"for (int64_t i = n - 1; i >= 0; i--) x[i] = y[i];", "vectorize(i:8)", "by 1"},
+        {"real s = 0; for (int64_t i = 0; i < n; i++) { s += y[i]; x[i] = s; }", "vectorize(i:8)",
+         "s"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "vectorize(i:8);vectorize(i:8)",
+         "vectorize(i:8)"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m - i; j++) a[i * m + j] = 0;",
+         "regtile(i:2,j:8)", "bounds"},
+        {"for (int64_t i = 0; i < n; i++) a[i] = 0; for (int64_t j = 0; j < n; j++) a[j] = 1;",
+         "regtile(i:2,j:8)", "directly"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const char *text = after(&arena, &plain, rows[i].body, rows[i].steps);
+        if (strchr(text, '\n'))
+            fail_msg("'%s' was not refused:\n%s", rows[i].body, text);
+        must_hold(text, rows[i].refusal);
+    }
+}
+
+static void vectorize__the_task_keeps_its_sums__is_refused(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct task strict = plain;
+    static const char sum[] = "    real s = 0;\n"
+                              "    for (int64_t i = 0; i < n; i++)\n"
+                              "        s += y[i];\n"
+                              "    x[0] = s;";
+    static const char largest[] = "    real s = y[0];\n"
+                                  "    for (int64_t i = 0; i < n; i++)\n"
+                                  "        s = y[i] > s ? y[i] : s;\n"
+                                  "    x[0] = s;";
+    (void)state;
+    strict.precision = PRECISION_STRICT;
+    strict.allow_reassociate = false;
+    assert_null(strchr(after(&arena, &strict, sum, "vectorize(i:8)"), '\n'));
+    assert_non_null(strchr(after(&arena, &plain, sum, "vectorize(i:8)"), '\n'));
+    assert_non_null(strchr(after(&arena, &plain, largest, "vectorize(i:8)"), '\n'));
+}
+
+/* --- gcc's result ------------------------------------------------------------------------------
+ */
+
+/* Kernels on whole numbers, whose sums are exact in any order, at sizes with every kind of rest. */
+static const struct {
+    const char *body, *steps;
+} exact[] = {
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        for (int64_t j = 0; j < m; j++) {\n"
+     "            real s = b[i * m + j];\n"
+     "            for (int64_t p = 0; p < n; p++)\n"
+     "                s += b[p * m + j] * c[i * n + p];\n"
+     "            a[i * m + j] = s;\n"
+     "        }\n"
+     "    }",
+     "regtile(j:16,i:3)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        for (int64_t j = 0; j < m; j++) {\n"
+     "            real s = 0;\n"
+     "            for (int64_t p = 0; p < n; p++) {\n"
+     "                const int64_t at = p * m + j;\n"
+     "                s += b[at] * c[i * n + p];\n"
+     "            }\n"
+     "            a[i * m + j] += s;\n"
+     "        }\n"
+     "    }",
+     "regtile(i:4,j:16)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        real s = 0;\n"
+     "        real max = b[i * m];\n"
+     "        real min = b[i * m];\n"
+     "        for (int64_t j = 1; j < m; j++) {\n"
+     "            if (b[i * m + j] > max)\n"
+     "                max = b[i * m + j];\n"
+     "            min = b[i * m + j] < min ? b[i * m + j] : min;\n"
+     "            s += b[i * m + j] * 2 - max * 0;\n"
+     "        }\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = b[i * m + j] > 3 ? s - max : -b[i * m + j] * min;\n"
+     "    }",
+     "vectorize(j2:16)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        real s = 0;\n"
+     "        real max = b[i * m];\n"
+     "        for (int64_t j = 1; j < m; j++) {\n"
+     "            if (b[i * m + j] > max)\n"
+     "                max = b[i * m + j];\n"
+     "            s -= b[i * m + j];\n"
+     "        }\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = max + s;\n"
+     "    }",
+     "vectorize(j:32);vectorize(j2:8)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        for (int64_t j = 0; j < m; j++) {\n"
+     "            const real x = fabs(b[i * m + j]);\n"
+     "            a[i * m + j] = x * x;\n"
+     "            if (n > 7)\n"
+     "                a[i * m + j] += sqrt(x * x);\n"
+     "        }\n"
+     "    }",
+     "regtile(i:2,j:8)"},
+};
+
+static void write_file(struct arena *arena, const char *folder, const char *name, const char *text)
+{
+    FILE *out = fopen(arena_printf(arena, "%s/%s", folder, name), "w");
+    assert_non_null(out);
+    assert_true(fputs(text, out) >= 0);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* The kernel before and after, in a file of its own: each brings its types and helpers. */
+static void write_kernel(struct arena *arena, const char *folder, size_t i)
+{
+    const char *text = after(arena, &plain, exact[i].body, exact[i].steps);
+    if (!strchr(text, '\n'))
+        fail_msg("'%s' was refused: %s", exact[i].steps, text);
+    write_file(arena, folder, arena_printf(arena, "k%zu.c", i),
+               arena_printf(arena,
+                            "#include <math.h>\n#include <stdint.h>\n#define real float\n"
+                            "#define f before_%zu\n" HEAD "{\n%s\n}\n"
+                            "#undef f\n#define f after_%zu\n%s",
+                            i, exact[i].body, i, text));
+}
+
+/* Runs every kernel at several sizes, and prints what differs first. */
+static void write_main(struct arena *arena, const char *folder)
+{
+    const size_t count = sizeof exact / sizeof *exact;
+    const char *pairs = "";
+    const char *declared = "";
+    for (size_t i = 0; i < count; i++) {
+        pairs = arena_printf(arena, "%s{before_%zu, after_%zu},", pairs, i, i);
+        declared = arena_printf(arena, "%skernel before_%zu, after_%zu;\n", declared, i, i);
+    }
+    write_file(
+        arena, folder, "main.c",
+        arena_printf(
+            arena,
+            "#include <stdint.h>\n#include <stdio.h>\n#include <string.h>\n#define real float\n"
+            "typedef void kernel(real *, const real *, const real *, real *, const real *, "
+            "int64_t, int64_t);\n%s"
+            "static kernel *const pairs[][2] = {%s};\n"
+            "static real a[2][4000], b[4000], c[4000];\n"
+            "int main(void)\n{\n"
+            "    for (int i = 0; i < 4000; i++)\n"
+            "        b[i] = i * 7 %% 11 - 5, c[i] = i * 5 %% 13 - 6;\n"
+            "    for (int k = 0; k < %zu; k++)\n"
+            "        for (int64_t n = 1; n < 12; n++)\n"
+            "            for (int64_t m = 1; m < 90; m += 1 + m / 9) {\n"
+            "                memset(a, 0, sizeof a);\n"
+            "                for (int v = 0; v < 2; v++)\n"
+            "                    pairs[k][v](a[v], b, c, 0, 0, n, m);\n"
+            "                if (memcmp(a[0], a[1], sizeof a[0]))\n"
+            "                    return printf(\"kernel %%d at %%d, %%d\\n\", k, (int)n, (int)m);\n"
+            "            }\n"
+            "    return 0;\n}\n",
+            declared, pairs, count));
+}
+
+static void vector_code__whole_numbers__is_exactly_the_references(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    char folder[] = "/tmp/kope-vector-XXXXXX";
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < sizeof exact / sizeof *exact; i++)
+        write_kernel(&arena, folder, i);
+    write_main(&arena, folder);
+    const int end = system(arena_printf(
+        &arena, "cd %s && gcc -std=gnu17 -O1 -w -Wno-psabi *.c -o t -lm && ./t", folder));
+    assert_int_equal(system(arena_printf(&arena, "rm -rf %s", folder)), 0);
+    assert_int_equal(end, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vectorize__elementwise__vectors_then_single_ones_then_scalars),
+        cmocka_unit_test(vectorize__sum_and_maximum__have_accumulators),
+        cmocka_unit_test(regtile__product__is_named_variables),
+        cmocka_unit_test(vectorize__what_it_cannot_do__is_refused_in_words),
+        cmocka_unit_test(vectorize__the_task_keeps_its_sums__is_refused),
+        cmocka_unit_test(vector_code__whole_numbers__is_exactly_the_references),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
