@@ -10,6 +10,8 @@ const struct command *const command_table[] = {
     &command_context,
     &command_runs,
     &command_replay,
+    &command_suite_run,
+    &command_suite_report,
     &command_memory_stats,
     &command_memory_verify,
     &command_memory_rebuild,

@@ -95,6 +95,9 @@ struct optimize_opts {
     bool has_seed;
     bool fresh;              /* do not start from what is remembered of this task */
     const char *output_path; /* where the best source goes; NULL: not written */
+    /* Memories, ended by NULL, whose measurements of the same machine code are taken in place of
+     * new ones; nothing else of them is used. NULL: none. */
+    const char *const *records;
 };
 
 struct optimize_result {

@@ -209,16 +209,27 @@ static bool open_search(struct run *run, struct err *err)
 }
 
 /* Machine code that was measured under the same gate is not measured again. */
-static bool preload_records(struct run *run, struct err *err)
+static bool preload_from(struct run *run, struct graph *graph, struct err *err)
 {
     const struct verdict *verdicts = NULL;
     size_t count = 0;
-    if (!graph_recall_all(run->memory.graph, run->task->id.text, gate_id(run->gate).text,
-                          run->arena, &verdicts, &count, err))
+    if (!graph_recall_all(graph, run->task->id.text, gate_id(run->gate).text, run->arena, &verdicts,
+                          &count, err))
         return false;
     for (size_t i = 0; i < count; i++)
         (void)gate_recall(run->gate, &verdicts[i]);
     return true;
+}
+
+static bool preload_records(struct run *run, struct err *err)
+{
+    for (size_t i = 0; run->opts.records && run->opts.records[i]; i++) {
+        CLEANUP(memory_close) struct memory other = {0};
+        if (!memory_open(run->opts.records[i], false, run->arena, &other, err) ||
+            !preload_from(run, other.graph, err))
+            return false;
+    }
+    return preload_from(run, run->memory.graph, err);
 }
 
 bool run_open_for_context(struct run *run, struct err *err)

@@ -73,6 +73,14 @@ struct stats_interval stats_bootstrap_median(const double *values, const int *cl
                                              uint64_t seed);
 
 /*
+ * The mean with a percentile-bootstrap interval: each round draws as many values as there are, with
+ * replacement. Where measurements come in clusters, give the mean of each cluster: what is drawn
+ * must be independent. Confidence, rounds (0 means 2000) and few values as above.
+ */
+struct stats_interval stats_bootstrap_mean(const double *values, size_t count, double confidence,
+                                           unsigned rounds, uint64_t seed);
+
+/*
  * The median with an interval that holds what it promises with few clusters too, where percentiles
  * of the bootstrap are too narrow (with five clusters a 95 % interval holds some 85 %): middle plus
  * and minus Student's t times the bootstrap's standard error, with one degree of freedom less than
