@@ -326,7 +326,7 @@ int main(int argc, char **argv)
     struct err err = {0};
     const int64_t count = argc > 1 ? strtoll(argv[1], NULL, 10) : 500;
     const int64_t minutes = argc > 2 ? strtoll(argv[2], NULL, 10) : 33;
-    const int64_t start = os_now_ns(), until = start + minutes * 60 * INT64_C(1000000000);
+    const int64_t start = os_now_ns();
     int64_t left_out = 0;
     pid_t load = 0;
     if (count < KERNELS || count > MOST_RESULTS || minutes < 1) {
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
            os_cpus_allowed(NULL, 0));
     bool ok = target_open("cpu", NULL, &target, &err) && open_all(benches, target, &arena, &err) &&
               start_load(&load, &err);
-    ok = ok && run_all(benches, until, &left_out, &err);
+    ok = ok && run_all(benches, os_now_ns() + minutes * 60 * INT64_C(1000000000), &left_out, &err);
     if (load > 0)
         stop_load(load);
     const bool held = ok && report(benches, left_out);

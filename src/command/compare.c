@@ -80,11 +80,10 @@ static void write_timed(const struct compare_result *result, struct json_writer 
     for (size_t i = 0; i < v->case_count; i++) {
         const struct case_result *c = &v->cases[i];
         const struct ratio ratio = ratio_of_case(c);
-        (void)buf_printf(text, "  %-30.30s %10s %10s %6lld  %s%s%s\n", c->name,
+        (void)buf_printf(text, "  %-30.30s %10s %10s %6lld  %s%s\n", c->name,
                          command_time_text(c->baseline_ns, arena),
                          command_time_text(c->candidate_ns, arena), (long long)c->pairs,
-                         in_words(&ratio, arena), c->held_out ? "  (held out)" : "",
-                         c->by_account ? "  (by CPU time: the clock was disturbed)" : "");
+                         in_words(&ratio, arena), c->held_out ? "  (held out)" : "");
     }
     command_write_cold(v, sides, arena, text);
     json_put_string(w, "result", sign_name(&all));

@@ -35,8 +35,7 @@ static bool run_rounds(struct rig *rig, double *least, struct err *err)
     return true;
 }
 
-static bool measure(struct gate *gate, size_t case_index, bool by_account, double *out,
-                    struct err *err)
+static bool measure(struct gate *gate, size_t case_index, double *out, struct err *err)
 {
     size_t rooms[TASK_MAX_ARGS];
     double least = HUGE_VAL;
@@ -45,11 +44,7 @@ static bool measure(struct gate *gate, size_t case_index, bool by_account, doubl
     /* No argument is looked at, so none needs its room. */
     for (size_t arg = 0; arg < gate->task->arg_count; arg++)
         rooms[arg] = PAGE_BYTES;
-    const bool is_started =
-        by_account ? rig_start_account(gate, &rig, case_index, gate->empty, rooms, &report, err)
-                   : rig_start(gate, &rig, case_index, gate->empty, gate->task->dtype, rooms,
-                               &report, err);
-    if (!is_started)
+    if (!rig_start(gate, &rig, case_index, gate->empty, gate->task->dtype, rooms, &report, err))
         return false;
     const bool ok = report.status != SESSION_OK || run_rounds(&rig, &least, err);
     rig_stop(&rig);
@@ -58,13 +53,12 @@ static bool measure(struct gate *gate, size_t case_index, bool by_account, doubl
     return ok;
 }
 
-bool empty_call_ns(struct judgement *j, size_t case_index, bool by_account, double *out,
-                   struct err *err)
+bool empty_call_ns(struct judgement *j, size_t case_index, double *out, struct err *err)
 {
-    struct empty_call *kept = &j->gate->empty_calls[by_account];
+    struct empty_call *kept = &j->gate->empty_call;
     const bool is_new = j->is_confirmation || j->rival.bytes;
     if (is_new || kept->uses_left == 0) {
-        if (!measure(j->gate, case_index, by_account, &kept->ns, err))
+        if (!measure(j->gate, case_index, &kept->ns, err))
             return false;
         kept->uses_left = USES;
     }

@@ -101,9 +101,6 @@ size_t rig_arg_bytes(const struct rig *rig, size_t arg);
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                enum dtype real, const size_t *rooms, struct session_report *report,
                struct err *err);
-/* The same for timing, where time is what the target accounts to the child. */
-bool rig_start_account(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
-                       const size_t *rooms, struct session_report *report, struct err *err);
 /* The same for a shape that is no case of the task, and untimed. */
 bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *problem,
                   struct image image, enum dtype real, const size_t *rooms,
@@ -167,7 +164,6 @@ struct timed_bound {
 struct warm_rig {
     struct rig rig;
     int64_t uses;    /* since it was started */
-    bool by_account; /* how it tells its time */
 };
 
 /* What a call of an empty kernel takes, and for how many cases this still holds. */
@@ -234,7 +230,7 @@ struct gate {
     struct image baseline, oracle;
     struct image shadow;              /* of a float64 task: the reference in float32 */
     struct image empty;               /* the task's entry point with an empty body */
-    struct empty_call empty_calls[2]; /* by the clock; by account */
+    struct empty_call empty_call;
     struct hash_id baseline_code;
     struct case_state cases[TASK_MAX_CASES];
     struct edges edges;
@@ -243,7 +239,6 @@ struct gate {
     size_t deck_count, deck_next;
     int64_t judged;        /* candidates so far */
     int64_t redraw_credit; /* ns that may be spent on new probes */
-    int64_t account_cases; /* cases that are still to be timed by account: the clock was no good */
     struct record *records;
     size_t record_count, record_capacity;
 };
@@ -355,8 +350,7 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
 /* What one call of an empty kernel of this task takes in a timed sample, in ns: to be subtracted.
  * Measured now or a few cases ago; 0 where the host is too busy, which makes both sides slower
  * alike. */
-bool empty_call_ns(struct judgement *j, size_t case_index, bool by_account, double *out,
-                   struct err *err);
+bool empty_call_ns(struct judgement *j, size_t case_index, double *out, struct err *err);
 
 /* --- sample.c ------------------------------------------------------------------------------- */
 

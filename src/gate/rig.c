@@ -94,8 +94,8 @@ void rig_move(struct rig *rig, const struct task_case *problem)
 }
 
 static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
-                    enum dtype real, size_t image_room, bool by_account, const size_t *rooms,
-                    bool is_untimed, struct err *err)
+                    enum dtype real, size_t image_room, const size_t *rooms, bool is_untimed,
+                    struct err *err)
 {
     const struct task *task = gate->task;
     *rig = (struct rig){.task = task};
@@ -121,7 +121,7 @@ static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *
         .memory_limit_bytes = gate->opts.memory_limit_bytes,
         .cpu = -1,
         .is_untimed = is_untimed,
-        .by_account = by_account,
+        .by_account = !is_untimed,
         .before_bell = write_late,
         .before_bell_ctx = rig,
         .after_bell = read_at_bell,
@@ -133,7 +133,7 @@ static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *
 bool rig_prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
                  enum dtype real, size_t image_room, const size_t *rooms, struct err *err)
 {
-    return prepare(gate, rig, problem, real, image_room, false, rooms, true, err);
+    return prepare(gate, rig, problem, real, image_room, rooms, true, err);
 }
 
 bool rig_offer_image(struct rig *rig, struct image image, struct err *err)
@@ -150,16 +150,8 @@ bool rig_give_image(struct rig *rig, struct image image, struct session_report *
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                enum dtype real, const size_t *rooms, struct session_report *report, struct err *err)
 {
-    return prepare(gate, rig, &gate->task->cases[case_index], real, image.length, false, rooms,
+    return prepare(gate, rig, &gate->task->cases[case_index], real, image.length, rooms,
                    rooms == NULL, err) &&
-           rig_give_image(rig, image, report, err);
-}
-
-bool rig_start_account(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
-                       const size_t *rooms, struct session_report *report, struct err *err)
-{
-    return prepare(gate, rig, &gate->task->cases[case_index], gate->task->dtype, image.length, true,
-                   rooms, rooms == NULL, err) &&
            rig_give_image(rig, image, report, err);
 }
 
@@ -167,7 +159,7 @@ bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *pr
                   struct image image, enum dtype real, const size_t *rooms,
                   struct session_report *report, struct err *err)
 {
-    return prepare(gate, rig, problem, real, image.length, false, rooms, true, err) &&
+    return prepare(gate, rig, problem, real, image.length, rooms, true, err) &&
            rig_give_image(rig, image, report, err);
 }
 

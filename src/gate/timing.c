@@ -7,9 +7,10 @@
  * with a fifth of the error, so that stopping where it suits keeps the promise of 95 %: it stops
  * where the interval is narrow enough, where the race is lost, or at the bounds of pairs and time.
  *
- * Time is first the parent's clock around the bell. Where that is disturbed too often (the parent
- * loses its processor in the middle of long samples as soon as another process wants it), all is
- * measured again by the kernel's account of the child's CPU time. The two are never mixed.
+ * The time of one thread is the kernel's account of the child's CPU time, from sleep to sleep, with
+ * the parent on the child's processor: they take turns, so whatever the other processors do,
+ * nothing shows but what runs on this one (decision 16). Of several threads it is the parent's
+ * clock around the bell.
  */
 #include "gate/internal.h"
 
@@ -23,10 +24,8 @@ enum {
     MOST_PAIRS = 1024,
     FEWEST_PAIRS = 5,     /* for any statement */
     FEWEST_PROCESSES = 5, /* when calls are so slow that the time is up */
-    FEWEST_ATTEMPTS = 12, /* before the host is called disturbed */
     WARM_GROUP = 3,       /* pairs to a median of the first warm-up */
     BASELINE_USES = 24,   /* processes of candidates that one warm baseline child serves */
-    ACCOUNT_CASES = 64,   /* timed by account before the clock is tried again */
     ROUNDS = 400,         /* of the bootstrap */
     COLD_SHARE = 4,       /* cold times of a case have such a part of its budget, in addition */
 };
@@ -44,7 +43,7 @@ struct series {
     struct judgement *j;
     size_t case_index;
     struct race race;
-    bool by_account, is_cold;
+    bool is_cold;
     int processor;
     double empty_ns;                         /* of one call, subtracted */
     int64_t budget_ns, deadline_ns, last_ns; /* when to be content; when to stop trying */
@@ -81,10 +80,7 @@ static bool start_child(const struct series *s, struct rig *rig, struct image im
                         const struct ring *ring, struct session_report *report, struct err *err)
 {
     struct gate *gate = s->j->gate;
-    return s->by_account
-               ? rig_start_account(gate, rig, s->case_index, image, ring->room, report, err)
-               : rig_start(gate, rig, s->case_index, image, gate->task->dtype, ring->room, report,
-                           err);
+    return rig_start(gate, rig, s->case_index, image, gate->task->dtype, ring->room, report, err);
 }
 
 /* What the candidate is compared with: a warm child of the baseline, or in a confirmation and for
@@ -96,8 +92,7 @@ static bool borrow_baseline(struct series *s, const struct ring *ring, int proce
     struct warm_rig *warm = &j->gate->cases[s->case_index].timing[process % WARM_BASELINES];
     const bool is_new = j->is_confirmation || j->rival.bytes;
     *out = warm;
-    if (warm->rig.session && !is_new && warm->uses < BASELINE_USES &&
-        warm->by_account == s->by_account && fits(&warm->rig, ring)) {
+    if (warm->rig.session && !is_new && warm->uses < BASELINE_USES && fits(&warm->rig, ring)) {
         warm->uses++;
         return true;
     }
@@ -114,7 +109,6 @@ static bool borrow_baseline(struct series *s, const struct ring *ring, int proce
         return err_set(err, ERR_IO, "the baseline cannot be loaded again: %s",
                        report.evidence ? report.evidence : "no detail");
     warm->uses = 1;
-    warm->by_account = s->by_account;
     return true;
 }
 
@@ -315,18 +309,10 @@ static bool one_process(struct series *s, int process, struct err *err)
 
 /* --- when to stop ---------------------------------------------------------------------------- */
 
-/* Pairs that are dropped say that the clock is no good, long before they are too few. */
-static bool is_disturbed(const struct series *s)
-{
-    return s->attempts >= FEWEST_ATTEMPTS && s->dropped * 5 > s->attempts;
-}
-
 /* Between looks: the time is up, or nothing comes of it. None of it depends on who is faster. */
 static bool is_out_of_time(const struct series *s, int processes)
 {
     const int64_t now = os_now_ns();
-    if (!s->by_account && is_disturbed(s))
-        return true;
     if (s->attempts >= 40 && s->dropped * 2 > s->attempts)
         return true;
     return processes >= FEWEST_PROCESSES &&
@@ -430,25 +416,20 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, bo
                     struct series *s, struct err *err)
 {
     enum { ATTEMPTS = 2 };
-    struct gate *gate = j->gate;
-    const bool has_account = gate->task->threads <= 1;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         const int64_t now = os_now_ns();
         const int64_t budget = j->plan.budget_ns / (is_cold ? COLD_SHARE : 1);
         *s = (struct series){.j = j,
                              .case_index = case_index,
                              .race = race,
-                             .by_account = has_account && gate->account_cases > 0,
                              .is_cold = is_cold,
                              .budget_ns = budget,
                              .deadline_ns = now + budget,
                              .last_ns = now + 3 * budget};
-        gate->account_cases -= gate->account_cases > 0;
-        if (!empty_call_ns(j, case_index, s->by_account, &s->empty_ns, err) || !run_series(s, err))
+        if (!empty_call_ns(j, case_index, &s->empty_ns, err) || !run_series(s, err))
             return false;
-        if (j->is_decided || (!is_noisy(s) && (s->by_account || !is_disturbed(s))))
+        if (j->is_decided || !is_noisy(s))
             return true;
-        gate->account_cases = ACCOUNT_CASES;
     }
     return true;
 }
@@ -506,7 +487,7 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
         .pairs = (int64_t)s.count,
         .processes = s.processes,
         .dropped = s.dropped,
-        .by_account = s.by_account,
+        .by_account = j->gate->task->threads <= 1,
         .empty_ns = s.empty_ns,
         .processor = s.processor,
         .baseline_ns = median_ns(s.baseline_ns, s.count),

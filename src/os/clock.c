@@ -42,6 +42,18 @@ void os_sleep_ns(int64_t duration_ns)
     }
 }
 
+bool os_semaphore_wait(sem_t *semaphore, int64_t duration_ns)
+{
+    const int64_t until_ns = os_now_ns() + (duration_ns > 0 ? duration_ns : 0);
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &until) != 0) {
+        if (errno != EINTR || os_interrupted())
+            return false;
+    }
+    return true;
+}
+
 int64_t os_process_cpu_ns(pid_t pid)
 {
     clockid_t clock;

@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,11 @@ int64_t os_now_ns(void);
 int64_t os_wall_ns(void);
 /* Returns early where a signal sets the flag of os_interrupted. */
 void os_sleep_ns(int64_t duration_ns);
+
+/* Waits for a semaphore, at most so long; false where nobody posted it. Returns early, too, where
+ * a signal sets the flag of os_interrupted. It may lie in memory that another process writes:
+ * whatever that does to it, the wait ends. */
+bool os_semaphore_wait(sem_t *semaphore, int64_t duration_ns);
 
 /* CPU time that process `pid` has used, all threads, in ns; -1 where it is gone. */
 int64_t os_process_cpu_ns(pid_t pid);
@@ -36,6 +42,14 @@ size_t os_cpus_allowed(int *cpus, size_t capacity);
 
 /* Pin the calling thread to one processor; false where the kernel refuses. */
 bool os_pin_thread(int cpu);
+
+/* The same for a while: what it might use before is kept, and given back by os_unpin_thread. */
+struct os_affinity {
+    unsigned long words[1024 / sizeof(unsigned long)]; /* 8192 processors */
+    bool is_pinned;
+};
+void os_pin_thread_for_now(int cpu, struct os_affinity *before);
+void os_unpin_thread(struct os_affinity *before);
 
 /* From now on SIGINT and SIGTERM set a flag instead of ending the process; a second SIGINT ends it
  * at once. Calls that wait on purpose (poll, os_sleep_ns) return, others are restarted. To be

@@ -2,6 +2,7 @@
 
 #include "os/file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -62,6 +63,21 @@ bool os_pin_thread(int cpu)
     CPU_ZERO_S(sizeof set, set);
     CPU_SET_S((size_t)cpu, sizeof set, set);
     return sched_setaffinity(0, sizeof set, set) == 0;
+}
+
+void os_pin_thread_for_now(int cpu, struct os_affinity *before)
+{
+    static_assert(sizeof before->words == CPUS_MAX / 8, "a bit each");
+    before->is_pinned =
+        sched_getaffinity(0, sizeof before->words, (cpu_set_t *)before->words) == 0 &&
+        os_pin_thread(cpu);
+}
+
+void os_unpin_thread(struct os_affinity *before)
+{
+    if (before->is_pinned)
+        (void)sched_setaffinity(0, sizeof before->words, (const cpu_set_t *)before->words);
+    before->is_pinned = false;
 }
 
 const char *os_env(const char *name)

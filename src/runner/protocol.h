@@ -16,7 +16,9 @@
  * the account exact again.
  *
  * Where `sleeps` is set there is no arming: the child sleeps on `wake` until the bell says RING.
- * The account is then exact at both ends whenever the parent comes to read it.
+ * The account is then exact at both ends whenever the parent comes to read it. The parent waits on
+ * the child's processor, so it sleeps too: the child posts `done` after READY and after PARKED.
+ * Nothing depends on that but how soon the parent looks.
  */
 #ifndef KOPE_RUNNER_PROTOCOL_H
 #define KOPE_RUNNER_PROTOCOL_H
@@ -27,7 +29,7 @@
 
 enum {
     RUNNER_MAGIC = 0x4b4f5045,
-    RUNNER_VERSION = 1,
+    RUNNER_VERSION = 2,
     RUNNER_MAX_BUFFERS = 16,
     RUNNER_MAX_CALLS = 256,
     RUNNER_MAX_INTS = 32,
@@ -134,6 +136,7 @@ struct runner_control {
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t bell; /* by the parent */
 
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t ack; /* by the child */
+    sem_t done; /* posted by the child where `sleeps` is set */
     _Atomic uint32_t environment_changed;             /* MXCSR or x87 control word */
     _Atomic uint32_t threads_left; /* threads of the candidate that nobody has joined */
 

@@ -51,6 +51,13 @@ static bool call_all(const struct round *round)
     return changed;
 }
 
+/* A parent on this processor sleeps until there is something to see. */
+static void call_parent(struct runner_control *control)
+{
+    if (control->sleeps)
+        (void)sem_post(&control->done);
+}
+
 /* Answers requests to arm until the bell rings; or sleeps until then. */
 static void wait_for_bell(struct runner_control *control, uint64_t sequence)
 {
@@ -95,6 +102,7 @@ void serve(struct runner_control *control, void *const *buffers, const struct im
             touch(config, buffers);
         team_wake();
         atomic_store(&control->ack, runner_word(sequence, RUNNER_READY));
+        call_parent(control);
         wait_for_bell(control, sequence);
         if (call_all(&round))
             atomic_store(&control->environment_changed, 1);
@@ -103,5 +111,6 @@ void serve(struct runner_control *control, void *const *buffers, const struct im
         atomic_store_explicit(&control->ack, runner_word(sequence, RUNNER_DONE),
                               memory_order_release);
         atomic_store(&control->ack, runner_word(sequence, RUNNER_PARKED));
+        call_parent(control);
     }
 }

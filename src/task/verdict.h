@@ -57,7 +57,7 @@ struct case_result {
     double error;      /* worst error in units of the baseline's own error; 0 where exact */
     int64_t processes; /* fresh ones that the pairs are from */
     int64_t dropped;   /* pairs that the host disturbed */
-    bool by_account;   /* times are CPU time by the kernel's account: the clock was disturbed */
+    bool by_account;   /* times are the child's CPU time; false: the parent's clock (threads) */
     double empty_ns;   /* of a call that does nothing: subtracted from all times here */
     int64_t processor; /* that both were pinned to; -1: not pinned */
     struct cold_result cold; /* of confirmations and comparisons; all else here is warm */

@@ -280,11 +280,10 @@ static void gate_confirm__the_reference__judges_held_out_shapes(void **state)
     }
 }
 
-/* The clock was no good: the child sleeps until the bell, and its own CPU time counts. */
-static void gate_judge__by_account__slower_kernel_is_slower_all_the_same(void **state)
+/* What counts is the CPU time of a child that sleeps until the bell. */
+static void gate_judge__slower_kernel__is_slower_by_account(void **state)
 {
     (void)state;
-    fixture.gate->account_cases = 4;
     const struct verdict verdict = judge("    for (int64_t i = 0; i < n; i++) {\n"
                                          "        volatile real wait = x[i];\n"
                                          "        for (int k = 0; k < 60; k++)\n"
@@ -301,10 +300,9 @@ static void gate_judge__by_account__slower_kernel_is_slower_all_the_same(void **
 }
 
 /* A child that sleeps is not excused from writing what it should. */
-static void gate_judge__by_account__honest_until_it_is_timed__is_rejected(void **state)
+static void gate_judge__honest_until_it_is_timed__is_rejected_asleep_or_not(void **state)
 {
     (void)state;
-    fixture.gate->account_cases = 4;
     expect("    static int calls;\n    if (++calls > 60)\n        return;\n"
            "    for (int64_t i = 0; i < n; i++)\n        y[i] = 3 * x[i] + 1;",
            VERDICT_REJECTED, "M7-timed-output");
@@ -386,8 +384,8 @@ int main(void)
         cmocka_unit_test(gate_judge__same_machine_code__is_taken_from_the_record),
         cmocka_unit_test(gate_judge__the_reference_itself__is_no_win),
         cmocka_unit_test(gate_judge__slower_kernel__is_timed_as_slower),
-        cmocka_unit_test(gate_judge__by_account__slower_kernel_is_slower_all_the_same),
-        cmocka_unit_test(gate_judge__by_account__honest_until_it_is_timed__is_rejected),
+        cmocka_unit_test(gate_judge__slower_kernel__is_slower_by_account),
+        cmocka_unit_test(gate_judge__honest_until_it_is_timed__is_rejected_asleep_or_not),
         cmocka_unit_test(gate_confirm__the_reference__judges_held_out_shapes),
         cmocka_unit_test(gate_open__an_empty_kernel_would_do__is_refused),
         cmocka_unit_test(gate_open__reference_copies__is_refused),

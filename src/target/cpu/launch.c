@@ -226,7 +226,7 @@ bool launch(struct cpu_session *s, const struct session_opts *opts, struct err *
     s->is_untimed = opts->is_untimed;
     choose_processors(s, opts->cpu);
     fill_config(s, opts);
-    if (sem_init(&s->control->wake, 1, 0) != 0)
+    if (sem_init(&s->control->wake, 1, 0) != 0 || sem_init(&s->control->done, 1, 0) != 0)
         return err_set_errno(err, errno, "cannot make a shared semaphore");
     const char *runner = cpu_state_of(s->base.target)->runner;
     const int failed = spawn(runner, &h, s->buffer_count, &s->pid);
