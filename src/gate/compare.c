@@ -8,9 +8,8 @@
 
 enum { CHUNK = 256, LOWEST_EXPONENT = -24, BINS_PER_OCTAVE = 4, FEW_ELEMENTS = 16 };
 
-/* A quantile with fewer elements beyond it is an extreme of few draws, and varies like the largest.
- */
-enum { FEW_BEYOND = 16, SLACK_OF_AN_EXTREME = 4 };
+/* A quantile that may as well be the largest element varies like it. */
+enum { SLACK_OF_AN_EXTREME = 4 };
 
 /* Criterion 3 and 4: quantile, its floor, and how far beyond the factor it may go. */
 static const struct {
@@ -265,6 +264,13 @@ static bool passes_quickly(const struct yardstick *y, const void *got, struct co
     return true;
 }
 
+/* Where the quantile of `count` draws lies at most: two standard errors of its rank further up.
+ * Where a few elements are far worse than the others, one more of them is no difference. */
+static double highest_rank(double quantile, size_t count)
+{
+    return fmin(1, quantile + 2 * sqrt(quantile * (1 - quantile) / (double)count));
+}
+
 struct comparison compare_output(const struct yardstick *y, const void *got)
 {
     if (!y->want || y->precision == PRECISION_EXACT || !dtype_is_float(y->dtype))
@@ -286,11 +292,11 @@ struct comparison compare_output(const struct yardstick *y, const void *got)
     for (size_t i = 0; i < sizeof criteria / sizeof *criteria; i++) {
         if (y->count < FEW_ELEMENTS && criteria[i].quantile < 1)
             continue;
-        const double own = error_profile_quantile(&y->own, criteria[i].quantile);
-        const double beyond = (1 - criteria[i].quantile) * (double)y->count;
-        const double slack = beyond < FEW_BEYOND ? SLACK_OF_AN_EXTREME : criteria[i].slack;
+        const double rank = highest_rank(criteria[i].quantile, y->count);
+        const double slack = rank < 1 ? criteria[i].slack : SLACK_OF_AN_EXTREME;
         weigh(&out, error_profile_quantile(&profile, criteria[i].quantile),
-              slack * fmax(own, luck * criteria[i].floor), criteria[i].name);
+              slack * fmax(error_profile_quantile(&y->own, rank), luck * criteria[i].floor),
+              criteria[i].name);
     }
     if (!(out.error <= precision_class_factor(y->precision)))
         out.fault = COMPARISON_PRECISION;
