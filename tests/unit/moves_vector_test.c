@@ -146,6 +146,12 @@ static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
          "regtile(i:2,j:8)", "bounds"},
         {"for (int64_t i = 0; i < n; i++) a[i] = 0; for (int64_t j = 0; j < n; j++) a[j] = 1;",
          "regtile(i:2,j:8)", "directly"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "pack(y:j)", "no loop 'j'"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] += y[j] * y[i];",
+         "pack(y:i)", "one form"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] += x[i];",
+         "pack(x:i)", "only read"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "pack(y:i)", "one element"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -193,6 +199,15 @@ static const struct {
      "        }\n"
      "    }",
      "regtile(j:16,i:3)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        for (int64_t j = 0; j < m; j++) {\n"
+     "            real s = 0;\n"
+     "            for (int64_t p = 0; p < n; p++)\n"
+     "                s += b[p * m + j] * c[i * n + p];\n"
+     "            a[i * m + j] = s;\n"
+     "        }\n"
+     "    }",
+     "strip(j:16);interchange(i,j_s);pack(b:j_s);regtile(i:4,j:16)"},
     {"    for (int64_t i = 0; i < n; i++) {\n"
      "        for (int64_t j = 0; j < m; j++) {\n"
      "            real s = 0;\n"

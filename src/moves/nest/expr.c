@@ -28,6 +28,8 @@ bool read_type(const struct reader *r, size_t *at, const char **type)
     const size_t first = *at;
     bool has_word = false;
     size_t end = first;
+    if (token_is(&r->tokens, end, "_Alignas") && token_is(&r->tokens, end + 1, "("))
+        end = r->tokens.items[end + 1].match + 1;
     while (is_one_of(&r->tokens, end, type_words) || is_one_of(&r->tokens, end, qualifiers)) {
         has_word = has_word || is_one_of(&r->tokens, end, type_words);
         end++;

@@ -8,6 +8,7 @@ extern const struct nest_move nest_move_distribute;
 extern const struct nest_move nest_move_fuse;
 extern const struct nest_move nest_move_interchange;
 extern const struct nest_move nest_move_jam;
+extern const struct nest_move nest_move_pack;
 extern const struct nest_move nest_move_regtile;
 extern const struct nest_move nest_move_restrict;
 extern const struct nest_move nest_move_reverse;

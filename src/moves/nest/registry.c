@@ -5,9 +5,9 @@
 
 /* In the order in which they are worth trying. */
 static const struct nest_move *const moves[] = {
-    &nest_move_regtile, &nest_move_vectorize,  &nest_move_interchange, &nest_move_tile,
-    &nest_move_jam,     &nest_move_distribute, &nest_move_fuse,        &nest_move_reverse,
-    &nest_move_strip,   &nest_move_unroll,     &nest_move_restrict,
+    &nest_move_regtile, &nest_move_vectorize, &nest_move_pack,       &nest_move_interchange,
+    &nest_move_tile,    &nest_move_jam,       &nest_move_distribute, &nest_move_fuse,
+    &nest_move_reverse, &nest_move_strip,     &nest_move_unroll,     &nest_move_restrict,
 };
 
 const struct nest_move *const *nest_moves(size_t *count)
