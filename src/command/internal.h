@@ -13,7 +13,7 @@ extern const struct command command_memory_stats, command_memory_verify, command
     command_memory_merge, command_memory_search, command_memory_show, command_memory_path,
     command_memory_export;
 extern const struct command command_skill_list, command_skill_show, command_skill_verify,
-    command_skill_export, command_skill_import;
+    command_skill_learn, command_skill_export, command_skill_import;
 extern const struct command command_target_list, command_target_probe, command_task_new,
     command_task_check, command_task_explain;
 extern const struct command command_model_list, command_model_ping, command_model_count,

@@ -23,6 +23,7 @@ const struct command *const command_table[] = {
     &command_skill_list,
     &command_skill_show,
     &command_skill_verify,
+    &command_skill_learn,
     &command_skill_export,
     &command_skill_import,
     &command_mcp,

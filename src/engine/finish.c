@@ -202,7 +202,8 @@ bool run_end(struct run *run, const char *reason, struct optimize_result *out, s
         out->has_win = false;
         run->best = best_standing(run);
     }
-    if (!run_record_end(run, reason, out, err) || !fill_result(run, reason, out, err))
+    if (!run_record_end(run, reason, out, err) || !skill_note_reuses(run, err) ||
+        !fill_result(run, reason, out, err))
         return false;
     run_notify(run, PROGRESS_ENDED, &(struct progress){.text = reason});
     return true;

@@ -233,6 +233,16 @@ bool prior_choose(struct run *run, struct err *err);
 void prior_write(const struct search_prior *prior, struct json_writer *w);
 struct search_prior prior_read(const struct json *settings);
 
+/* skill_use.c */
+
+/* Verified skills that apply here, for a prompt. */
+bool skill_offers(struct run *run, struct arena *arena, const struct context_offer **out,
+                  size_t *out_count, struct err *err);
+/* Judges the verified skills that apply here on top of each other, as one candidate. */
+bool skill_start(struct run *run, struct err *err);
+/* After a run: what its decisions say of the skills that they used, as evidence. */
+bool skill_note_reuses(struct run *run, struct err *err);
+
 /* finish.c */
 
 /* The main loop from wherever the run stands, then confirmation and the end. */

@@ -194,6 +194,8 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
                                    (long long)proposals_wanted(run));
     struct ordering ordering = {run, arena};
     const struct context_order order = {.order = order_evidence, .context = &ordering};
+    if (!skill_offers(run, arena, &request.offers, &request.offer_count, err))
+        return false;
     request.epoch = &run->epoch;
     request.order = run->proposer ? &order : NULL;
     request.budget_tokens = run->opts.context_tokens;
@@ -261,7 +263,8 @@ bool engine_context(const char *task_path, const char *memory_dir, const char *t
     }
     request.budget_tokens = budget_tokens;
     request.transfer = &transfer;
-    ok = ok && context_build(run.memory.graph, &request, arena, out, err);
+    ok = ok && skill_offers(&run, arena, &request.offers, &request.offer_count, err) &&
+         context_build(run.memory.graph, &request, arena, out, err);
     run_close(&run);
     return ok;
 }

@@ -135,6 +135,8 @@ bool remember_start(struct run *run, struct err *err)
         return false;
     if (used)
         return true;
+    if (!skill_start(run, err))
+        return false;
     struct graph_decisions related;
     if (!graph_related(run->memory.graph, run->task->id.text, run->features->id.text,
                        RELATED_LOOKED_AT, run->arena, &related, err))

@@ -71,4 +71,42 @@ struct skill_trial {
 bool engine_skill_verify(const struct skill_verify_opts *opts, const struct observer *observer,
                          struct arena *arena, struct skill_trial *out, struct err *err);
 
+struct skill_learn_opts {
+    const char *memory_dir, *target, *expert_path, *task_path;
+    const char *compiler, *flags; /* of the expert; NULL: the baseline's */
+    int64_t steps, rejections;    /* at most; 16, and 4 in a row */
+    int64_t trials;               /* that each forward step must stand; 3 */
+    int64_t time_budget_ns;       /* of a case in one of them; 0: 1 s */
+};
+
+/* One attempt to take a mechanism out. */
+struct lineage_step {
+    const char *mechanism, *what; /* "size", "LANES" */
+    bool is_accepted;
+    const char *text;  /* what came of it, in a sentence */
+    const char *skill; /* where accepted: its name */
+    bool is_general;   /* put back by the words of a recipe; else an example only */
+    enum skill_state state;
+    double log_ratio, log_low, log_high; /* of having it */
+    double held_out_log_ratio, held_out_low, held_out_high;
+};
+
+struct skill_lineage {
+    const struct task *task;
+    double expert_log_ratio; /* against the reference */
+    double start_log_ratio;  /* of what is left in the end, by the steps */
+    const struct lineage_step *steps;
+    size_t count;
+    size_t accepted, verified;
+    const char *end_reason; /* "nothing is left to take out", ... */
+    const char *left;       /* the source at the other end of the walk */
+};
+/* Walks an expert's kernel backward: one mechanism at a time is taken out of it; what is left must
+ * be right and slower. Then the step forward again, by the words of a recipe where there are some,
+ * has to regain 99 % of it in every trial; an accepted step is a skill, and fresh data on held-out
+ * shapes decide whether it is verified. What is refused is kept as a failure that the skill's
+ * assumptions avoid. */
+bool engine_skill_learn(const struct skill_learn_opts *opts, const struct observer *observer,
+                        struct arena *arena, struct skill_lineage *out, struct err *err);
+
 #endif

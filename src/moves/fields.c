@@ -220,3 +220,17 @@ const struct moves_compiler *moves_find_compiler(const struct moves_env *env, co
             return &env->compilers[i];
     return NULL;
 }
+
+const char *moves_change_of_flag(const char *flag, struct arena *arena)
+{
+    for (int f = 0; f < FIELD_COUNT; f++) {
+        for (unsigned i = 0; i < FIELD_MAX_OPTIONS && fields[f].options[i].name; i++) {
+            const struct option *option = &fields[f].options[i];
+            const bool is_its = (option->gcc && strcmp(option->gcc, flag) == 0) ||
+                                (option->clang && strcmp(option->clang, flag) == 0);
+            if (is_its)
+                return arena_printf(arena, "%s=%s", fields[f].name, option->name);
+        }
+    }
+    return NULL;
+}

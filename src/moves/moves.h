@@ -75,6 +75,10 @@ bool move_apply(const struct moves_env *env, const struct move *move, const stru
  * names the one that is wrong. "" changes nothing and is well formed. */
 bool moves_check_changes(const char *changes, struct err *err);
 
+/* The words that give a build this flag ("fast=no-errno"), for gcc and clang alike; NULL where a
+ * recipe has no such thing. */
+const char *moves_change_of_flag(const char *flag, struct arena *arena);
+
 /* The candidate of a recipe: the reference's text with its edits, the compiler, the flags, recipe
  * text. */
 bool recipe_candidate(const struct moves_env *env, const struct recipe *recipe, struct arena *arena,

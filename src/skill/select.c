@@ -28,7 +28,7 @@ static bool is_wanted(const struct graph_skill *skill, const struct skill_reques
 static char *line_of(const struct graph_skill *skill, const struct skill_belief *belief,
                      struct arena *arena)
 {
-    return arena_printf(arena, "skill %s (%s; %s): %s%s%s%s%s", skill->name, skill->state,
+    return arena_printf(arena, "%s; %s: %s%s%s%s%s", skill->state,
                         skill_evidence_text(belief, arena), skill->intent,
                         skill->change[0] ? "; change: " : "", skill->change,
                         skill->breaks[0] ? "; can break: " : "", skill->breaks);

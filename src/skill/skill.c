@@ -43,8 +43,15 @@ const char *skill_name_problem(const char *name)
 
 struct hash_id skill_make_id(const struct graph_skill *skill)
 {
-    const char *parts[] = {skill->name,        skill->applies,    skill->needs, skill->change,
-                           skill->before_body, skill->after_body, skill->build};
+    /* Where there is a change, the example only illustrates it. */
+    const bool is_example = skill->change[0] == '\0';
+    const char *parts[] = {skill->name,
+                           skill->applies,
+                           skill->needs,
+                           skill->change,
+                           is_example ? skill->before_body : "",
+                           is_example ? skill->after_body : "",
+                           is_example ? skill->build : ""};
     return hash_strings(parts, sizeof parts / sizeof *parts);
 }
 

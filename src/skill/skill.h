@@ -40,7 +40,8 @@ enum { SKILL_NAME_BYTES = 64, SKILL_INTENT_BYTES = 1024 };
  * format has it. The reason where not; NULL where it is. */
 const char *skill_name_problem(const char *name);
 
-/* Of name, predicates, change and example: two memories that learn the same have the same skill. */
+/* Of name, predicates and change, without one of its example: two memories that learn the same have
+ * the same skill. */
 struct hash_id skill_make_id(const struct graph_skill *skill);
 
 /* Name, intent, predicates and change are well formed: ERR_BAD_INPUT says what is not. */

@@ -1,0 +1,206 @@
+/* Skills in a run: what it may begin with, what its prompts show, what it learned about them. */
+#include "engine/skill_store.h"
+
+#include "base/str.h"
+
+#include <math.h>
+
+enum { MAX_OFFERS = 12, MAX_COMPOSED = 12 };
+/* Of a gain that has no noise of its own: two measurements of a search. */
+#define REUSE_NOISE 0.01
+
+static bool select_here(struct run *run, uint64_t seed, struct arena *arena,
+                        const struct skill_pick **out, size_t *out_count, struct err *err)
+{
+    struct skill_facts *facts = arena_alloc(arena, sizeof *facts);
+    size_t broken = 0;
+    skill_facts_of_run(run, facts);
+    const struct skill_request request = {.facts = facts,
+                                          .scope = skill_scope_of(facts, run),
+                                          .words = run->task->summary,
+                                          .seed = seed,
+                                          .verified_only = true};
+    return skill_select(run->memory.graph, &request, arena, out, out_count, &broken, err);
+}
+
+bool skill_offers(struct run *run, struct arena *arena, const struct context_offer **out,
+                  size_t *out_count, struct err *err)
+{
+    const struct skill_pick *picks = NULL;
+    size_t count = 0;
+    if (!select_here(run, run->opts.seed, arena, &picks, &count, err))
+        return false;
+    struct context_offer *offers = arena_array(arena, count + 1, sizeof *offers);
+    size_t offered = 0;
+    for (size_t i = 0; i < count && offered < MAX_OFFERS; i++) {
+        if (picks[i].score <= 0.0)
+            continue;
+        offers[offered++] = (struct context_offer){.kind = CONTEXT_SKILL,
+                                                   .ref = picks[i].skill->name,
+                                                   .text = picks[i].text,
+                                                   .score = picks[i].score};
+    }
+    *out = offers;
+    *out_count = offered;
+    return true;
+}
+
+/* Skills that apply here on top of each other, in the order of what is expected of them. */
+struct composition {
+    const struct recipe *recipe;
+    const char *names, *uses;
+    double log_ratio;
+    size_t count;
+};
+
+static void compose(struct run *run, const struct skill_pick *picks, size_t count,
+                    struct composition *out)
+{
+    *out = (struct composition){
+        .recipe = recipe_plain(&run->moves, run->arena), .names = "", .uses = ""};
+    for (size_t i = 0; i < count && out->count < MAX_COMPOSED; i++) {
+        const struct graph_skill *skill = picks[i].skill;
+        const struct move move = {.name = skill->name, .changes = skill->change};
+        const struct recipe *next = NULL;
+        const char *why = NULL;
+        struct err ignored;
+        if (skill->change[0] == '\0' || picks[i].belief.effect.mean <= 0.0 ||
+            !moves_check_changes(skill->change, &ignored) ||
+            !move_apply(&run->moves, &move, out->recipe, run->arena, &next, &why))
+            continue;
+        const char *comma = out->count ? ", " : "";
+        const char *blank = out->count ? " " : "";
+        out->recipe = next;
+        out->names = arena_printf(run->arena, "%s%s%s", out->names, comma, skill->name);
+        out->uses = arena_printf(run->arena, "%s%sskill:%s", out->uses, blank, skill->name);
+        out->log_ratio += picks[i].belief.effect.mean;
+        out->count++;
+    }
+}
+
+/* By what is expected, not by a draw: this is one attempt, not one of many. */
+static void sort_by_belief(struct skill_pick *picks, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct skill_pick pick = picks[i];
+        size_t at = i;
+        for (; at > 0 && picks[at - 1].belief.effect.mean < pick.belief.effect.mean; at--)
+            picks[at] = picks[at - 1];
+        picks[at] = pick;
+    }
+}
+
+bool skill_start(struct run *run, struct err *err)
+{
+    const struct skill_pick *picks = NULL;
+    size_t count = 0;
+    struct composition made;
+    struct proposal proposal = {0};
+    if (!select_here(run, run->opts.seed, run->arena, &picks, &count, err))
+        return false;
+    struct skill_pick *sorted = arena_memdup(run->arena, picks, count * sizeof *picks);
+    sort_by_belief(sorted, count);
+    compose(run, sorted, count, &made);
+    if (made.count == 0 ||
+        !recipe_candidate(&run->moves, made.recipe, run->arena, &proposal.candidate, err))
+        return made.count == 0;
+    proposal.intent =
+        arena_printf(run->arena, "begin with the skills that apply here: %s", made.names);
+    proposal.hypothesis =
+        arena_printf(run->arena, "each of them was faster elsewhere; together %.2fx is expected",
+                     exp(made.log_ratio));
+    proposal.predicted_log_ratio = made.log_ratio;
+    run->started_from_memory = true;
+    if (run->start_text[0] == '\0') {
+        run->start_text = arena_printf(run->arena, "%zu verified skill%s that apply here: %s",
+                                       made.count, made.count == 1 ? "" : "s", made.names);
+        run_notify(run, PROGRESS_REMEMBERED, &(struct progress){.text = run->start_text});
+    }
+    const char *const uses[] = {made.uses};
+    const struct step_input input = {.parent = SEARCH_ROOT,
+                                     .step = "remembered",
+                                     .derived_from = "",
+                                     .context_id = "",
+                                     .uses = uses,
+                                     .proposal = &proposal};
+    return step_judge(run, &input, err);
+}
+
+/* The skill that a decision differs by from its parent, where it is one alone: the only move, or
+ * the only thing that the proposer says it used. */
+static const struct graph_skill *skill_of(const struct graph_decision *d,
+                                          const struct graph_skill *skills, size_t count)
+{
+    static const char prefix[] = "skill:";
+    const char *name = d->moves[0] != '\0' ? d->moves : d->uses;
+    if (str_starts_with(name, prefix))
+        name += strlen(prefix);
+    if (name[0] == '\0' || strchr(name, ' '))
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(skills[i].name, name))
+            return &skills[i];
+    }
+    return NULL;
+}
+
+static const struct graph_decision *parent_of(const struct graph_decisions *all,
+                                              const struct graph_decision *d)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        if (str_equal(all->items[i].id, d->parent))
+            return &all->items[i];
+    }
+    return NULL;
+}
+
+/* The gain over the parent with both errors in its interval. */
+static bool note_reuse(struct run *run, const struct graph_decisions *all,
+                       const struct graph_decision *d, const struct graph_skill *skill,
+                       struct err *err)
+{
+    const struct graph_decision *parent = parent_of(all, d);
+    struct skill_trial trial = {0};
+    double low = d->log_ratio - d->log_low;
+    double high = d->log_high - d->log_ratio;
+    if (parent) {
+        low = hypot(low, parent->log_high - parent->log_ratio);
+        high = hypot(high, parent->log_ratio - parent->log_low);
+    }
+    const struct skill_measurement m = {.skill_id = skill->id,
+                                        .kind = "reuse",
+                                        .decision_id = d->id,
+                                        .text = d->intent,
+                                        .verdict = verdict_kind_name(d->kind),
+                                        .log_ratio = d->gain,
+                                        .log_low = d->gain - low,
+                                        .log_high = d->gain + high};
+    const int sign = verdict_difference(m.log_low, m.log_high, REUSE_NOISE).sign;
+    /* One of many that a search tried: it can speak against a skill, never admit one. */
+    return skill_store_evidence(run, &m, err) && skill_settle(run, skill, sign, false, &trial, err);
+}
+
+bool skill_note_reuses(struct run *run, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    const struct graph_skill *skills = NULL;
+    size_t count = 0;
+    struct graph_decisions all;
+    if (run->replay)
+        return true;
+    if (!graph_skills(run->memory.graph, &scratch, &skills, &count, err))
+        return false;
+    if (count == 0)
+        return true;
+    if (!graph_run_decisions(run->memory.graph, run->run_id, &scratch, &all, err))
+        return false;
+    for (size_t i = 0; i < all.count; i++) {
+        const struct graph_decision *d = &all.items[i];
+        const struct graph_skill *skill = skill_of(d, skills, count);
+        if (!skill || !d->has_outcome || d->kind != VERDICT_TIMED || !d->has_gain)
+            continue;
+        if (!note_reuse(run, &all, d, skill, err))
+            return false;
+    }
+    return true;
+}

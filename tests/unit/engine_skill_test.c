@@ -1,0 +1,246 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "engine/skill.h"
+#include "engine/skill_store.h"
+#include "os/file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char task_yaml[] = "name: scale2\n"
+                                "family: elementwise\n"
+                                "dtype: float32\n"
+                                "axes: [n]\n"
+                                "args:\n"
+                                "  - {name: x, role: in, shape: [n]}\n"
+                                "  - {name: y, role: out, shape: [n]}\n"
+                                "flops: n\n"
+                                "cases:\n"
+                                "  - {n: 4096}\n"
+                                "held_out:\n"
+                                "  - {n: 3001}\n";
+static const char reference[] = "#include <stdint.h>\n"
+                                "void scale2(const real *x, real *y, int64_t n)\n"
+                                "{\n"
+                                "    for (int64_t i = 0; i < n; i++)\n"
+                                "        y[i] = 2 * x[i];\n"
+                                "}\n";
+
+struct place {
+    struct arena arena;
+    struct err err;
+    char *dir;
+    const char *task, *memory;
+};
+
+static void write_file(struct place *p, const char *name, const char *text)
+{
+    const char *path = os_path_join(&p->arena, p->dir, name);
+    assert_true(os_make_dirs(os_path_dir(&p->arena, path), &p->err));
+    assert_true(os_write_file(path, text, strlen(text), false, &p->err));
+}
+
+static int make_place(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    assert_true(os_make_temp_dir("kope-skill", &p->arena, &p->dir, &p->err));
+    p->task = os_path_join(&p->arena, p->dir, "task");
+    p->memory = os_path_join(&p->arena, p->dir, "memory");
+    write_file(p, "task/task.yaml", task_yaml);
+    write_file(p, "task/reference.c", reference);
+    *state = p;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *p = *state;
+    const bool ok = os_remove_tree(p->dir, &p->err);
+    arena_free(&p->arena);
+    free(p);
+    return ok ? 0 : -1;
+}
+
+/* The script's time is that of the first marker that is still there: each mechanism brings one. */
+static const char expert[] = "#include <stdint.h>\n"
+                             "enum { LANES = 8 };\n"
+                             "void scale2(const float *restrict x, float *restrict y, int64_t n)\n"
+                             "{\n"
+                             "    __builtin_expect(n > 0 /* , fake: time=300us */, 1);\n"
+                             "#pragma omp simd /* fake: time=400us */\n"
+                             "    for (int64_t i = 0; i < n; i++)\n"
+                             "        y[i] = 2 * x[i]; /* fake: time=800us */\n"
+                             "    __builtin_prefetch(x + n);\n"
+                             "}\n";
+
+static struct skill_lineage learn(struct place *p, const char *source)
+{
+    struct skill_lineage lineage;
+    write_file(p, "expert.c", source);
+    const struct skill_learn_opts opts = {.memory_dir = p->memory,
+                                          .target = "fake",
+                                          .expert_path =
+                                              os_path_join(&p->arena, p->dir, "expert.c"),
+                                          .task_path = p->task,
+                                          .rejections = 10};
+    if (!engine_skill_learn(&opts, NULL, &p->arena, &lineage, &p->err))
+        fail_msg("%s", p->err.message);
+    return lineage;
+}
+
+static const struct lineage_step *step_of(const struct skill_lineage *lineage,
+                                          const char *mechanism)
+{
+    for (size_t i = 0; i < lineage->count; i++) {
+        if (str_equal(lineage->steps[i].mechanism, mechanism))
+            return &lineage->steps[i];
+    }
+    fail_msg("no step '%s'", mechanism);
+    return NULL;
+}
+
+static void skill_learn__what_pays_is_a_verified_skill_and_the_rest_is_refused(void **state)
+{
+    struct place *p = *state;
+    struct skill_list list;
+    struct skill_details details;
+    const struct skill_lineage lineage = learn(p, expert);
+    assert_string_equal(lineage.end_reason, "nothing is left to take out");
+    assert_int_equal(lineage.accepted, 2);
+    assert_int_equal(lineage.verified, 2);
+    const struct lineage_step *simd = step_of(&lineage, "simd-pragma");
+    assert_true(simd->is_accepted && simd->state == SKILL_VERIFIED);
+    assert_true(fabs(simd->log_ratio - log(2.0)) < 0.02);
+    assert_true(step_of(&lineage, "hints")->is_accepted);
+    assert_false(step_of(&lineage, "prefetch")->is_accepted);
+    assert_false(step_of(&lineage, "size")->is_accepted);
+    assert_false(step_of(&lineage, "restrict-pointers")->is_accepted);
+    assert_null(strstr(lineage.left, "omp simd"));
+    assert_non_null(strstr(lineage.left, "restrict"));
+    assert_true(
+        engine_skill_show(p->memory, "fake", simd->skill, p->task, &p->arena, &details, &p->err));
+    assert_true(details.applies);
+    assert_string_equal(details.skill.state, "verified");
+    assert_true(details.evidence_count >= 2);
+    assert_non_null(strstr(details.after, "omp simd"));
+    assert_null(strstr(details.before, "omp simd"));
+    assert_true(engine_skill_list(p->memory, "fake", &p->arena, &list, &p->err));
+    size_t verified = 0;
+    for (size_t i = 0; i < list.count; i++)
+        verified += str_equal(list.items[i].state, "verified");
+    assert_int_equal(verified, 2);
+}
+
+static void skill_learn__an_expert_that_is_wrong__is_an_error(void **state)
+{
+    struct place *p = *state;
+    struct skill_lineage lineage;
+    write_file(p, "expert.c", "/* fake: wrong */");
+    const struct skill_learn_opts opts = {.memory_dir = p->memory,
+                                          .target = "fake",
+                                          .expert_path =
+                                              os_path_join(&p->arena, p->dir, "expert.c"),
+                                          .task_path = p->task};
+    assert_false(engine_skill_learn(&opts, NULL, &p->arena, &lineage, &p->err));
+    assert_int_equal(p->err.kind, ERR_BAD_INPUT);
+    assert_non_null(strstr(p->err.message, "expert.c' is not right"));
+}
+
+/* A skill with an example of these times, on trial where it was learned. */
+static struct skill_trial try_example(struct place *p, const char *name, const char *before,
+                                      const char *after)
+{
+    struct memory memory = {0};
+    struct skill_trial trial;
+    const struct task *task = NULL;
+    bool is_new = false;
+    assert_true(task_load(p->task, &p->arena, &task, &p->err));
+    struct graph_skill skill = {.name = name,
+                                .intent = "a test",
+                                .applies = "loops > 0",
+                                .needs = "",
+                                .change = "",
+                                .breaks = "",
+                                .origin = "lineage",
+                                .learned_on = task->id.text,
+                                .build = "fakecc-1 -O3"};
+    assert_true(memory_open(p->memory, true, &p->arena, &memory, &p->err));
+    assert_true(memory_put_text(&memory, before, &p->arena, &skill.before_body, &p->err));
+    assert_true(memory_put_text(&memory, after, &p->arena, &skill.after_body, &p->err));
+    const struct hash_id id = skill_make_id(&skill);
+    skill.id = id.text;
+    assert_true(skill_store_define(&memory, &skill, &is_new, &p->err));
+    memory_close(&memory);
+    const struct skill_verify_opts opts = {
+        .memory_dir = p->memory, .target = "fake", .name = id.text, .task_path = p->task};
+    if (!engine_skill_verify(&opts, NULL, &p->arena, &trial, &p->err))
+        fail_msg("%s", p->err.message);
+    return trial;
+}
+
+static void skill_verify__gains_admit_and_losses_contradict(void **state)
+{
+    struct place *p = *state;
+    struct skill_trial trial =
+        try_example(p, "gain", "/* fake: time=900us */", "/* fake: time=300us */");
+    assert_true(trial.applies && trial.on_held_out);
+    assert_int_equal(trial.after, SKILL_VERIFIED);
+    assert_true(fabs(trial.log_ratio - log(3.0)) < 0.02);
+    trial = try_example(p, "loss", "/* fake: time=300us */", "/* fake: time=900us */");
+    assert_int_equal(trial.after, SKILL_CONTRADICTED);
+    trial = try_example(p, "wrong", "/* fake: time=300us */", "/* fake: wrong */");
+    assert_int_equal(trial.after, SKILL_CANDIDATE);
+    assert_int_equal(trial.verdict.kind, VERDICT_WRONG);
+    assert_int_equal(trial.belief.failed, 1);
+}
+
+/* The same time on both sides, with jitter: no trial may admit it. */
+static void skill_verify__a_against_a__admits_nothing(void **state)
+{
+    struct place *p = *state;
+    enum { TRIALS = 6 };
+    for (int i = 0; i < TRIALS; i++) {
+        const char *name = arena_printf(&p->arena, "noise-%d", i);
+        const struct skill_trial trial = try_example(
+            p, name, arena_printf(&p->arena, "/* fake: time=500us fake: jitter=8 a%d */", i),
+            arena_printf(&p->arena, "/* fake: time=500us fake: jitter=8 b%d */", i));
+        assert_int_equal(trial.after, SKILL_CANDIDATE);
+    }
+}
+
+static void memory_rebuild__after_lineage__is_the_same_graph(void **state)
+{
+    struct place *p = *state;
+    struct memory memory = {0};
+    struct hash_id before;
+    struct hash_id after;
+    (void)learn(p, expert);
+    assert_true(memory_open(p->memory, true, &p->arena, &memory, &p->err));
+    assert_true(graph_digest(memory.graph, &before, &p->err));
+    assert_true(graph_rebuild(memory.graph, memory.journal, NULL, &p->err));
+    assert_true(graph_digest(memory.graph, &after, &p->err));
+    assert_string_equal(before.text, after.text);
+    memory_close(&memory);
+}
+
+#define PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLACE(skill_learn__what_pays_is_a_verified_skill_and_the_rest_is_refused),
+        PLACE(skill_learn__an_expert_that_is_wrong__is_an_error),
+        PLACE(skill_verify__gains_admit_and_losses_contradict),
+        PLACE(skill_verify__a_against_a__admits_nothing),
+        PLACE(memory_rebuild__after_lineage__is_the_same_graph),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
