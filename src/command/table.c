@@ -20,6 +20,7 @@ const struct command *const command_table[] = {
     &command_memory_path,
     &command_memory_merge,
     &command_memory_export,
+    &command_memory_prune,
     &command_skill_list,
     &command_skill_show,
     &command_skill_verify,

@@ -358,6 +358,37 @@ static bool apply_note(struct intake *in, struct err *err)
     return query_run(&query, err);
 }
 
+/* What is in already cannot be taken out by itself: rows belong to the latest of several events. */
+static bool check_not_in(struct intake *in, const char *id, struct err *err)
+{
+    CLEANUP(query_end) struct query query = {0};
+    bool has_row = false;
+    if (!query_begin(in->graph, "SELECT 1 FROM event WHERE event_id = ? AND kind <> 'prune'",
+                     &query, err))
+        return false;
+    give_text(&query, id);
+    if (!query_step(&query, &has_row, err))
+        return false;
+    return !has_row || err_set(err, ERR_CORRUPT, "the graph holds an event that was pruned");
+}
+
+static bool apply_prune(struct intake *in, struct err *err)
+{
+    struct prune_event prune;
+    if (!event_read_prune(in->event->body, in->arena, &prune, &in->problem))
+        return true;
+    for (size_t i = 0; i < prune.id_count; i++) {
+        CLEANUP(query_end) struct query query = {0};
+        if (!check_not_in(in, prune.ids[i].text, err) ||
+            !query_begin(in->graph, "INSERT OR IGNORE INTO pruned VALUES(?)", &query, err))
+            return false;
+        give_text(&query, prune.ids[i].text);
+        if (!query_run(&query, err))
+            return false;
+    }
+    return true;
+}
+
 static bool apply_a_skill(struct intake *in, struct err *err)
 {
     struct skill_event skill;
@@ -375,14 +406,18 @@ static const struct {
     {EVENT_DECISION, apply_decision}, {EVENT_OUTCOME, apply_an_outcome},
     {EVENT_CONTEXT, apply_context},   {EVENT_FINDING, apply_finding},
     {EVENT_NOTE, apply_note},         {EVENT_EXCHANGE, apply_exchange},
-    {EVENT_SKILL, apply_a_skill},
+    {EVENT_SKILL, apply_a_skill},     {EVENT_PRUNE, apply_prune},
 };
 
 static bool insert_event(struct graph *graph, const struct event *event, bool *is_new,
                          struct err *err)
 {
     CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(graph, "INSERT OR IGNORE INTO event VALUES(?,?,?,'')", &query, err))
+    if (!query_begin(graph,
+                     "INSERT OR IGNORE INTO event SELECT ?1, ?2, ?3, '' WHERE ?3 = 'prune'"
+                     " OR NOT EXISTS"
+                     " (SELECT 1 FROM pruned WHERE event_id = ?1)",
+                     &query, err))
         return false;
     give_text(&query, event->id.text);
     give_stamp(&query, event);

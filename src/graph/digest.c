@@ -33,6 +33,7 @@ static const char *const dumps[] = {
     "SELECT 'skill', * FROM skill ORDER BY skill_id",
     "SELECT 'skill-state', * FROM skill_state ORDER BY skill_id",
     "SELECT 'skill-evidence', * FROM skill_evidence ORDER BY evidence_id",
+    "SELECT 'pruned', * FROM pruned ORDER BY event_id",
     "SELECT 'cell', * FROM move_cell ORDER BY task_id, target_id, move",
     TEXT_DUMP " LEFT JOIN decision_text f ON f.rowid = d.row ORDER BY d.decision_id",
     "SELECT 'words', t.task_id, f.words FROM task t LEFT JOIN task_text f ON f.rowid = t.row"

@@ -31,7 +31,8 @@ void graph_close(struct graph **graph);
 
 /* Takes in one event; one that is already in changes nothing; unknown kinds are counted and
  * ignored. So is an event that its decoder refuses: `problem` of its row in table event says why.
- */
+ * An event that was pruned is not taken in; where a prune event names one that is in already,
+ * ERR_CORRUPT: the graph has to be built again (graph_catch_up does). */
 bool graph_apply(struct graph *graph, const struct event *event, struct err *err);
 
 /* Takes in all events of the journal that the graph lacks (cheap where none is missing: a stat for

@@ -111,6 +111,8 @@ bool apply_skill(struct graph *graph, const struct event *event, const struct sk
 
 /* ---- schema_skill.c: scripts of migrations. */
 extern const char schema_skill[], schema_skill_build[];
+/* ---- schema_prune.c */
+extern const char schema_prune[];
 
 void cells_drop(struct graph *graph);
 

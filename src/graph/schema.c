@@ -196,12 +196,14 @@ static const char *const migration_4[] = {schema_skill, NULL};
 static const char *const migration_5[] = {schema_cells, cells_make_all, NULL};
 static const char *const migration_6[] = {schema_retrieve, text_decisions_sql, NULL};
 static const char *const migration_7[] = {schema_skill_build, NULL};
+static const char *const migration_8[] = {schema_prune, NULL};
 static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                                migration_5, migration_6, migration_7};
+                                                migration_5, migration_6, migration_7, migration_8};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
-    "DROP VIEW IF EXISTS edge; DROP VIEW IF EXISTS decision_view;"
+    "DROP VIEW IF EXISTS edge; DROP VIEW IF EXISTS move_effect; DROP TABLE IF EXISTS pruned;"
+    "DROP VIEW IF EXISTS decision_view;"
     "DROP TABLE IF EXISTS decision_text; DROP TABLE IF EXISTS task_text;"
     "DROP TABLE IF EXISTS event; DROP TABLE IF EXISTS segment; DROP TABLE IF EXISTS task;"
     "DROP TABLE IF EXISTS target; DROP TABLE IF EXISTS run; DROP TABLE IF EXISTS run_end;"

@@ -25,6 +25,7 @@
 #define EVENT_OUTCOME "outcome"
 #define EVENT_FINDING "finding"
 #define EVENT_NOTE "note"
+#define EVENT_PRUNE "prune"
 #define EVENT_SKILL "skill"
 
 /* What of a task retrieval needs; written once for each task id. */
@@ -175,6 +176,17 @@ struct skill_event {
     const char *state; /* "candidate", "verified", "contradicted", "retired" */
     const char *reason;
 };
+
+/* These events are not there any more; see journal_prune. */
+enum { PRUNE_MAX_IDS = 50000 };
+struct prune_event {
+    const char *reason; /* in words */
+    const struct hash_id *ids;
+    size_t id_count;
+};
+void event_write_prune(const struct prune_event *e, struct buf *out);
+bool event_read_prune(const struct json *body, struct arena *arena, struct prune_event *out,
+                      struct err *err);
 
 void event_write_task(const struct task_event *e, struct buf *out);
 void event_write_target(const struct target_event *e, struct buf *out);

@@ -1,5 +1,6 @@
 #include "journal/internal.h"
 
+#include "base/str.h"
 #include "base/vec.h"
 #include "os/file.h"
 
@@ -19,12 +20,21 @@ static int compare_entries(const void *a, const void *b)
     return index_compare(a, b);
 }
 
+static bool is_in_order(const struct index *index)
+{
+    for (size_t i = 1; i < index->count; i++)
+        if (index_compare(&index->entries[i - 1], &index->entries[i]) > 0)
+            return false;
+    return true;
+}
+
 /* An id covers its clock, so that equal ids are neighbours. */
 static void sort_and_unite(struct index *index)
 {
     if (index->count == 0)
         return;
-    qsort(index->entries, index->count, sizeof *index->entries, compare_entries);
+    if (!is_in_order(index)) /* as one writer leaves it: sorting would take as much memory again */
+        qsort(index->entries, index->count, sizeof *index->entries, compare_entries);
     size_t kept = 1;
     for (size_t i = 1; i < index->count; i++) {
         if (strcmp(index->entries[i].id.text, index->entries[kept - 1].id.text) != 0)
@@ -47,11 +57,13 @@ static void add_entry(struct index *index, uint32_t segment, const struct record
 {
     index->entries =
         vec_reserve_one(index->entries, index->count, &index->capacity, sizeof *index->entries);
-    index->entries[index->count++] = (struct index_entry){.clock = record->clock,
-                                                          .id = record->id,
-                                                          .segment = segment,
-                                                          .length = (uint32_t)length,
-                                                          .offset = offset};
+    index->entries[index->count++] =
+        (struct index_entry){.clock = record->clock,
+                             .id = record->id,
+                             .segment = segment,
+                             .length = (uint32_t)length,
+                             .offset = offset,
+                             .is_prune = str_equal(record->kind, "prune")};
 }
 
 static void read_line(struct index *index, uint32_t segment, const struct segment_line *line)
@@ -145,6 +157,8 @@ bool index_read(const char *journal_dir, const struct journal_position *seen, si
             return false;
     }
     sort_and_unite(&index);
+    if (!index_drop_pruned(&index, err))
+        return false;
     *out = index;
     index = (struct index){0};
     return true;
@@ -153,6 +167,7 @@ bool index_read(const char *journal_dir, const struct journal_position *seen, si
 void index_free(struct index *index)
 {
     free(index->entries);
+    free(index->pruned);
     arena_free(&index->arena);
     *index = (struct index){0};
 }

@@ -108,6 +108,7 @@ bool segment_list(const char *journal_dir, struct arena *arena, char ***out, siz
 struct index_entry {
     struct journal_clock clock;
     struct hash_id id;
+    bool is_prune;    /* an event of kind "prune" */
     uint32_t segment; /* into index.segments */
     uint32_t length;  /* of the line, without its newline */
     int64_t offset;
@@ -125,16 +126,23 @@ struct index {
     struct arena arena; /* of names and paths */
     struct index_segment *segments;
     size_t segment_count;
-    struct index_entry *entries;
-    size_t count, capacity;
+    struct index_entry *entries; /* those that are there; then `hidden` that were pruned */
+    size_t count, hidden, capacity;
+    struct hash_id *pruned; /* all ids that prune events name, sorted */
+    size_t pruned_count;
     int64_t corrupt;
     char first_corrupt[sizeof(((struct journal_recovery *)NULL)->first_corrupt)];
 };
 
-/* Reads all segments past `seen`; entries sorted by clock and id, each id once. */
+/* Reads all segments past `seen`; entries sorted by clock and id, each id once, without those that
+ * a prune event among them names. */
 bool index_read(const char *journal_dir, const struct journal_position *seen, size_t seen_count,
                 struct index *out, struct err *err);
 void index_free(struct index *index);
+/* ---- tombstones.c */
+bool index_drop_pruned(struct index *index, struct err *err);
+bool index_is_pruned(const struct index *index, const struct hash_id *id);
+
 /* What was found; `torn_bytes` of all segments. */
 void index_summarize(const struct index *index, struct journal_recovery *out);
 int index_compare(const struct index_entry *a, const struct index_entry *b);
@@ -203,6 +211,8 @@ bool journal_append_lines(struct journal *journal, const struct buf *lines, stru
 enum { STORE_MAX_BODY_BYTES = 64 * 1024 * 1024 };
 bool store_get(const char *store_dir, const char *id, struct arena *arena, char **out,
                size_t *out_length, struct err *err);
+/* Removes its file: its size, or -1 where there is none. */
+int64_t store_remove(const struct journal *journal, const char *id);
 /* Is there a file for it, sound or not? */
 bool store_has_file(const char *store_dir, const char *id);
 /* The id where a field of an event names a stored body, else NULL. By convention such a field's

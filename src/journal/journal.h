@@ -99,6 +99,8 @@ bool journal_verify(const char *memory_dir, struct journal_recovery *recovery,
 /* What a merge did. */
 struct journal_merged {
     int64_t added, known;    /* events of the other that were not here, and that were */
+    int64_t pruned;          /* of the other's that are pruned here: left out */
+    int64_t hidden;          /* events of this memory that the other's prune events now hide */
     int64_t bodies;          /* added to the store */
     int64_t missing_bodies;  /* named by events of the other, sound neither here nor there */
     int64_t corrupt_events;  /* of the other: skipped */
@@ -115,6 +117,25 @@ struct journal_merged {
 bool journal_merge(struct journal *journal, const char *other_dir, struct journal_merged *out,
                    struct err *err);
 
+/* What a compaction did; zeros where there was nothing to do. */
+struct journal_compacted {
+    int64_t segments_removed, bytes_before, bytes_after; /* of those that were rewritten */
+    int64_t bodies_removed, body_bytes;
+};
+
+/* Writes the segments of writers that are gone anew as one, without the records of pruned events,
+ * and removes the bodies that only those named. A crash at any moment leaves the same events.
+ * ERR_BUSY where another process writes to the memory; who reads it meanwhile may be told that a
+ * segment is gone, and has to open it again. */
+bool journal_compact(struct journal *journal, struct journal_compacted *out, struct err *err);
+
+/* Prunes: appends events of kind "prune" that name every event of which `is_pruned` says so, then
+ * compacts. From the first of them on they are not there, for this memory and for all that it is
+ * merged with. `out_count` is how many. */
+bool journal_prune(struct journal *journal, const char *reason,
+                   bool (*is_pruned)(void *context, const struct event *event), void *context,
+                   int64_t *out_count, struct journal_compacted *out, struct err *err);
+
 /* Bodies. Writing the same content twice stores it once. Reading checks the id: ERR_CORRUPT where
  * it differs. */
 bool journal_store_put(struct journal *journal, const void *data, size_t length,
@@ -124,6 +145,8 @@ bool journal_store_put(struct journal *journal, const void *data, size_t length,
 bool journal_store_find(struct journal *journal, const char *prefix, size_t limit,
                         struct arena *arena, const char *const **out, size_t *out_count,
                         struct err *err);
+/* Bytes on disk of the body that a field of an event names; 0 where it names none that is there. */
+int64_t journal_store_size(struct journal *journal, const char *kind, const struct json *field);
 bool journal_store_get(struct journal *journal, const char *id, struct arena *arena, char **out,
                        size_t *out_length, struct err *err);
 

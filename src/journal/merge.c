@@ -66,16 +66,28 @@ static bool flush(struct merge *merge, struct err *err)
     return true;
 }
 
-static bool merge_event(void *context, const struct event *event, struct err *err)
+static bool take_bodies(struct merge *merge, const struct event *event, struct err *err)
 {
-    struct merge *merge = context;
     const struct json *fields = event->body ? event->body->first : NULL;
     for (const struct json *field = fields; field; field = field->next) {
         const char *id = store_named(event->kind, field);
         if (id && !take_body(merge, id, err))
             return false;
     }
-    if (is_known(merge, &merge->theirs->entries[merge->next++])) {
+    return true;
+}
+
+static bool merge_event(void *context, const struct event *event, struct err *err)
+{
+    struct merge *merge = context;
+    const struct index_entry *entry = &merge->theirs->entries[merge->next++];
+    if (!entry->is_prune && index_is_pruned(merge->mine, &entry->id)) {
+        merge->done.pruned++;
+        return true;
+    }
+    if (!take_bodies(merge, event, err))
+        return false;
+    if (is_known(merge, entry)) {
         merge->done.known++;
         return true;
     }
@@ -83,6 +95,14 @@ static bool merge_event(void *context, const struct event *event, struct err *er
         BUG("journal: a batch of %zu bytes is too large", merge->batch.length);
     merge->batch_count++;
     return merge->batch.length < BATCH_BYTES || flush(merge, err);
+}
+
+static int64_t count_hidden(const struct index *mine, const struct index *theirs)
+{
+    int64_t hidden = 0;
+    for (size_t i = 0; i < mine->count; i++)
+        hidden += !mine->entries[i].is_prune && index_is_pruned(theirs, &mine->entries[i].id);
+    return hidden;
 }
 
 static bool check_other(const struct journal *journal, const char *other_dir, struct err *err)
@@ -125,6 +145,7 @@ bool journal_merge(struct journal *journal, const char *other_dir, struct journa
                           .theirs = &theirs,
                           .their_store = os_path_join(&scratch, other_dir, "store")};
     describe(&theirs, &merge.done);
+    merge.done.hidden = count_hidden(&mine, &theirs);
     const bool ok = index_deliver(&theirs, merge_event, &merge, err) && flush(&merge, err);
     buf_free(&merge.batch);
     if (!ok)

@@ -120,6 +120,14 @@ static bool has_body(const char *store_dir, const char *id)
     return store_get(store_dir, id, &scratch, &text, NULL, &ignored);
 }
 
+int64_t store_remove(const struct journal *journal, const char *id)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    const char *path = is_id(id) ? body_path(journal->store_dir, id, &scratch) : "";
+    const int64_t bytes = is_id(id) ? os_file_size(path) : -1;
+    return bytes >= 0 && journal->io->unlink(journal->io->context, path) == 0 ? bytes : -1;
+}
+
 bool store_has_file(const char *store_dir, const char *id)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
@@ -203,4 +211,13 @@ bool journal_store_find(struct journal *journal, const char *prefix, size_t limi
     *out = ids;
     *out_count = kept;
     return true;
+}
+
+int64_t journal_store_size(struct journal *journal, const char *kind, const struct json *field)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    const char *id = store_named(kind, field);
+    const int64_t bytes =
+        id && is_id(id) ? os_file_size(body_path(journal->store_dir, id, &scratch)) : 0;
+    return bytes > 0 ? bytes : 0;
 }
