@@ -8,6 +8,7 @@ const struct command *const command_table[] = {
     &command_compare,
     &command_report,
     &command_context,
+    &command_context_value,
     &command_runs,
     &command_replay,
     &command_suite_run,

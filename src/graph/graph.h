@@ -204,6 +204,21 @@ struct graph_context {
 bool graph_last_context(struct graph *graph, const char *run_id, struct arena *arena, bool *found,
                         struct graph_context *out, struct err *err);
 
+/* One item that a decision's prompt held or, by chance, withheld, and what came of the decision. */
+struct graph_trial {
+    const char *task_id, *run_id, *decision_id, *kind, *ref;
+    double
+        gain; /* over its parent; 0 where it is slower or failed: such a candidate is not taken */
+    double propensity; /* of being shown, within (0, 1) */
+    int64_t tokens;
+    bool shown;
+};
+/* All of them by task, run and decision, at most `limit`: those of the newest runs. `visit` gets
+ * them one by one; texts are valid during the call only. */
+bool graph_trials(struct graph *graph, size_t limit,
+                  bool (*visit)(void *context, const struct graph_trial *trial, struct err *err),
+                  void *context, struct err *err);
+
 /* Cases of the outcome of a decision (confirmation: of its confirmation). */
 bool graph_outcome_cases(struct graph *graph, const char *decision_id, bool confirmation,
                          struct arena *arena, const struct case_result **out, size_t *out_count,
