@@ -235,10 +235,14 @@ bool check_prepare(struct gate *gate, struct err *err)
         if (task->cases[i].held_out)
             continue;
         count++;
+        if (rig->is_spent)
+            rig_stop(rig);
         if (!rig->session &&
             !rig_prepare(gate, rig, &task->cases[i], task->dtype, AHEAD_IMAGE_BYTES, NULL, err))
             return false;
     }
+    if (gate->edge_checking.is_spent)
+        rig_stop(&gate->edge_checking);
     return gate->edges.count == 0 || gate->edge_checking.session ||
            rig_prepare(gate, &gate->edge_checking, &gate->edges.problems[0], task->dtype,
                        AHEAD_IMAGE_BYTES, gate->edges.rooms, err);
@@ -250,17 +254,18 @@ bool check_offer(struct judgement *j, struct err *err)
     if (j->image.length > AHEAD_IMAGE_BYTES)
         return true;
     for (size_t i = 0; i < gate->task->case_count; i++)
-        if (gate->cases[i].checking.session &&
+        if (gate->cases[i].checking.session && !gate->cases[i].checking.is_spent &&
             !rig_offer_image(&gate->cases[i].checking, j->image, err))
             return false;
-    return !gate->edge_checking.session || rig_offer_image(&gate->edge_checking, j->image, err);
+    return !gate->edge_checking.session || gate->edge_checking.is_spent ||
+           rig_offer_image(&gate->edge_checking, j->image, err);
 }
 
 void check_end(struct gate *gate)
 {
     for (size_t i = 0; i < gate->task->case_count; i++)
-        rig_stop(&gate->cases[i].checking);
-    rig_stop(&gate->edge_checking);
+        rig_end(&gate->cases[i].checking);
+    rig_end(&gate->edge_checking);
 }
 
 /* A child with the candidate in it: the one that waits for it, if there is one. `rooms` NULL: each
@@ -269,7 +274,7 @@ static bool start_child(const struct check *check, const size_t *rooms,
                         struct session_report *report, struct err *err)
 {
     const struct judgement *j = check->j;
-    if (check->rig->session && j->image.length <= AHEAD_IMAGE_BYTES)
+    if (check->rig->session && !check->rig->is_spent && j->image.length <= AHEAD_IMAGE_BYTES)
         return rig_give_image(check->rig, j->image, report, err);
     rig_stop(check->rig);
     return rig_start_at(j->gate, check->rig, check->problem, j->image, j->gate->task->dtype, rooms,
@@ -299,7 +304,7 @@ bool check_case(struct judgement *j, size_t case_index, struct probe *probes, si
             return decide_session(j, &report, "while it was loaded");
         const bool ok = run_all(&check, probes, count, plan, err);
         since = os_now_ns();
-        rig_stop(check.rig);
+        rig_end(check.rig);
         spend(&j->out->timings.start_ns, &since);
         if (!ok)
             return false;
@@ -343,7 +348,7 @@ bool check_edges(struct judgement *j, struct err *err)
             return decide_session(j, &report, "while it was loaded");
         const bool ok = run_edges(&check, edges, err);
         since = os_now_ns();
-        rig_stop(check.rig);
+        rig_end(check.rig);
         spend(&j->out->timings.start_ns, &since);
         if (!ok)
             return false;

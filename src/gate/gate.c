@@ -230,6 +230,7 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
             return false;
     if (!open_edges(gate, err))
         return false;
+    gate->ahead = ahead_open(gate);
     *out = gate;
     gate = NULL;
     return true;
@@ -247,6 +248,7 @@ void gate_close(struct gate **gate)
         rig_stop(&g->cases[i].checking);
     }
     rig_stop(&g->edge_checking);
+    ahead_close(g->ahead);
     probes_free(g->edges.probes, g->edges.count);
     data_close(&g->data);
     records_free(g);
@@ -511,12 +513,12 @@ static void conclude(struct judgement *j, bool raced)
 
 static bool run_stages(struct judgement *j, const struct candidate *candidate, struct err *err)
 {
+    ahead_start(j->gate->ahead);
+    const bool is_built = build(j, candidate, err);
     const int64_t start = os_now_ns();
-    if (!check_prepare(j->gate, err))
+    if (!ahead_finish(j->gate->ahead, j->gate, err) || !is_built)
         return false;
     j->out->timings.start_ns = os_now_ns() - start;
-    if (!build(j, candidate, err))
-        return false;
     if (j->is_decided)
         return true;
     reseed(j); /* a secret that the build cannot have known */

@@ -89,7 +89,8 @@ struct rig {
     struct bell_span spans[MOST_BELL_SPANS]; /* hashed with the reads */
     size_t span_count;
     uint64_t span_key, span_hash;
-    bool is_cold; /* late writes are driven out of the caches too */
+    bool is_cold;  /* late writes are driven out of the caches too */
+    bool is_spent; /* its session has ended and is to be stopped */
 };
 
 /* Bytes of an argument in this rig. */
@@ -108,6 +109,8 @@ bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *pr
 /* Another shape in the same session, whose rooms must hold it. */
 void rig_move(struct rig *rig, const struct task_case *problem);
 void rig_stop(struct rig *rig);
+/* Kills the child now; what is left of it rig_stop takes apart later. */
+void rig_end(struct rig *rig);
 /* What the spans hold now, under their key: who does not know it cannot change them unseen. */
 uint64_t rig_hash_spans(const struct rig *rig);
 /* The same in two steps: a child that waits in its box for an image of at most `image_room` bytes;
@@ -163,7 +166,7 @@ struct timed_bound {
  */
 struct warm_rig {
     struct rig rig;
-    int64_t uses;    /* since it was started */
+    int64_t uses; /* since it was started */
 };
 
 /* What a call of an empty kernel takes, and for how many cases this still holds. */
@@ -228,9 +231,10 @@ struct gate {
     struct hash_id id;
     struct data *data;
     struct image baseline, oracle;
-    struct image shadow;              /* of a float64 task: the reference in float32 */
-    struct image empty;               /* the task's entry point with an empty body */
+    struct image shadow; /* of a float64 task: the reference in float32 */
+    struct image empty;  /* the task's entry point with an empty body */
     struct empty_call empty_call;
+    struct ahead *ahead;
     struct hash_id baseline_code;
     struct case_state cases[TASK_MAX_CASES];
     struct edges edges;
@@ -315,8 +319,22 @@ struct case_plan plan_all(const struct gate *gate, size_t probe_count);
 
 /* --- check.c -------------------------------------------------------------------------------- */
 
-/* Children for the checks of the next candidate, which start while it is built. */
+/* Children for the checks of the next candidate; those that the last one used are taken apart. By
+ * any thread while no check runs. */
 bool check_prepare(struct gate *gate, struct err *err);
+
+/* --- ahead.c ------------------------------------------------------------------------------- */
+
+/* check_prepare by a thread of the gate's own, while the caller builds. NULL where there is none:
+ * ahead_finish then does it itself. */
+struct ahead *ahead_open(struct gate *gate);
+void ahead_start(struct ahead *ahead);
+/* Waits for it; must come after ahead_start, whatever happened in between. */
+bool ahead_finish(struct ahead *ahead, struct gate *gate, struct err *err);
+/* Children that it made and that still run die with it. */
+void ahead_close(struct ahead *ahead);
+
+/* --- check.c, continued -------------------------------------------------------------------- */
 
 /* The planned probes of a case in one fresh session. */
 bool check_case(struct judgement *j, size_t case_index, struct probe *probes, size_t count,

@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -171,6 +172,61 @@ static bool glances(struct look *look, size_t first)
     return true;
 }
 
+/* From `first` to `end`; false at a wrong class. */
+static bool look_at(struct look *look, size_t first, size_t end)
+{
+    for (; first < end; first += CHUNK) {
+        const size_t length = end - first < CHUNK ? end - first : CHUNK;
+        if (!(length == CHUNK && glances(look, first)) && !look_closely(look, first, length))
+            return false;
+    }
+    return true;
+}
+
+/* A part of the elements, for a thread. */
+struct part {
+    struct look look;
+    size_t first, end;
+    pthread_t thread;
+    bool is_apart, passes;
+};
+
+static void *look_at_part(void *context)
+{
+    struct part *part = context;
+    part->passes = look_at(&part->look, part->first, part->end);
+    return NULL;
+}
+
+static void add_part(struct look *look, const struct look *part)
+{
+    look->squares += part->squares;
+    look->largest = part->largest > look->largest ? part->largest : look->largest;
+    look->result.counted -= look->array->count - part->result.counted;
+    for (size_t b = 0; b < QUICK_BOUNDS; b++)
+        look->result.beyond[b] += part->result.beyond[b];
+}
+
+/* In two halves at the same time where that is worth a thread. */
+static bool look_at_all(struct look *look)
+{
+    enum { HALVES = 2, WORTH_A_THREAD = 1 << 17 };
+    const size_t count = look->array->count, middle = count / 2 / CHUNK * CHUNK;
+    struct part parts[HALVES] = {{.look = *look, .end = middle},
+                                 {.look = *look, .first = middle, .end = count}};
+    if (count < WORTH_A_THREAD)
+        return look_at(look, 0, count);
+    parts[1].is_apart = pthread_create(&parts[1].thread, NULL, look_at_part, &parts[1]) == 0;
+    (void)look_at_part(&parts[0]);
+    if (parts[1].is_apart)
+        (void)pthread_join(parts[1].thread, NULL);
+    else
+        (void)look_at_part(&parts[1]);
+    for (size_t i = 0; i < HALVES; i++)
+        add_part(look, &parts[i].look);
+    return parts[0].passes && parts[1].passes;
+}
+
 bool quick_look(const struct quick_array *array, const float *got, double unit_rms,
                 const double bounds[QUICK_BOUNDS], struct quick_result *out)
 {
@@ -182,12 +238,7 @@ bool quick_look(const struct quick_array *array, const float *got, double unit_r
         return false;
     for (size_t b = 0; b < QUICK_BOUNDS; b++)
         look.bound[b] = bits_of((float)bounds[b]);
-    for (size_t first = 0; first < array->count; first += CHUNK) {
-        const size_t length = array->count - first < CHUNK ? array->count - first : CHUNK;
-        if (!(length == CHUNK && glances(&look, first)) && !look_closely(&look, first, length))
-            return false;
-    }
-    if (look.result.counted == 0)
+    if (!look_at_all(&look) || look.result.counted == 0)
         return false;
     /* An overflow is an infinity or a NaN, whose bits are larger than any number's. */
     look.result.largest = (double)float_of(look.largest < EXPONENT ? look.largest : EXPONENT);

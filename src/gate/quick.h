@@ -4,7 +4,8 @@
  * It reads 16 bytes for an element in place of 24, in loops that the compiler turns into vector
  * instructions, and counts how many normalised errors lie beyond each bound in place of sorting
  * them into bins. Its bounds are tighter by more than a bin and its own rounding; what does not
- * pass is measured in full, so that no verdict depends on it. Pure; any thread.
+ * pass is measured in full, so that no verdict depends on it. Pure; any thread, and a second one
+ * of its own for large arrays.
  */
 #ifndef KOPE_GATE_QUICK_H
 #define KOPE_GATE_QUICK_H

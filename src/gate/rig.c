@@ -166,6 +166,13 @@ bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *pr
 void rig_stop(struct rig *rig)
 {
     session_stop(&rig->session);
+    rig->is_spent = false;
+}
+
+void rig_end(struct rig *rig)
+{
+    session_end(&rig->session);
+    rig->is_spent = rig->session != NULL;
 }
 
 const char *placement_name(enum placement placement)

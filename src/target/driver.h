@@ -68,6 +68,9 @@ struct target_driver {
     bool (*thaw)(struct session *session, struct err *err);
     /* Works whatever state the child is in. */
     void (*stop)(struct session *session);
+    /* Optional: kills the child now and leaves the rest to `stop`, which still comes. NULL: `stop`
+     * is called at once. */
+    void (*end)(struct session *session);
     /* NULL: the box is complete. */
     const char *(*missing_layers)(const struct target *target);
 };

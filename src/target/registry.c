@@ -206,6 +206,15 @@ void session_stop(struct session **session)
     *session = NULL;
 }
 
+void session_end(struct session **session)
+{
+    struct session *s = *session;
+    if (s && !s->pending && s->target->driver->end)
+        s->target->driver->end(s);
+    else
+        session_stop(session);
+}
+
 const char *target_missing_layers(const struct target *target)
 {
     const struct target_driver *driver = target->driver;

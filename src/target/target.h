@@ -231,6 +231,9 @@ bool session_thaw(struct session *session, struct err *err);
 
 /* Kills the child's whole group and unmaps the buffers. */
 void session_stop(struct session **session);
+/* Kills it and may leave the buffers mapped: nothing but session_stop, by any thread, may follow,
+ * where `*session` is not NULL then. */
+void session_end(struct session **session);
 
 /* Sandbox layers that this host lacks, "" where complete: for the verdict's record and kope doctor.
  */

@@ -201,5 +201,6 @@ const struct target_driver target_cpu = {
     .freeze = cpu_session_freeze,
     .thaw = cpu_session_thaw,
     .stop = cpu_session_stop,
+    .end = cpu_session_end,
     .missing_layers = cpu_missing_layers,
 };

@@ -169,6 +169,8 @@ void launch_kill(struct cpu_session *session);
 /* Kills and gives everything back. A child that was not timed may take its time to die: it is
  * reaped before the next one starts, and is gone before anything is timed. */
 void launch_release(struct cpu_session *session);
+/* Kills only. */
+void launch_end(struct cpu_session *session);
 /* Reaps what has died; `all`: waits for the rest. */
 void launch_reap(const struct target *target, bool all);
 /* Has the child ended; then it is reaped and `*wait_status` says how. */
@@ -193,6 +195,7 @@ bool cpu_session_run(struct session *session, const struct session_call *calls, 
 void cpu_session_set_ints(struct session *session, const int64_t *ints, size_t count);
 bool cpu_session_freeze(struct session *session, struct err *err);
 bool cpu_session_thaw(struct session *session, struct err *err);
+void cpu_session_end(struct session *session);
 void cpu_session_stop(struct session *session);
 
 /* probe.c and fingerprint.c */

@@ -287,12 +287,17 @@ static void let_die(struct cpu_session *s)
     s->pid = 0;
 }
 
-void launch_release(struct cpu_session *s)
+void launch_end(struct cpu_session *s)
 {
     if (s->is_untimed)
         let_die(s);
     else
         launch_kill(s);
+}
+
+void launch_release(struct cpu_session *s)
+{
+    launch_end(s);
     if (s->status_fd >= 0)
         (void)close(s->status_fd);
     s->status_fd = -1;

@@ -582,19 +582,20 @@ bool cpu_session_prepare(struct session *session, const struct session_opts *opt
     s->before_bell_ctx = opts->before_bell_ctx;
     s->after_bell = opts->after_bell;
     s->after_bell_ctx = opts->after_bell_ctx;
-    if (launch(s, opts, err))
-        return true;
-    launch_release(s);
-    return false;
+    if (!launch(s, opts, err)) {
+        launch_release(s);
+        return false;
+    }
+    /* While the child shuts itself in. */
+    for (size_t i = 0; i < s->buffer_count; i++)
+        os_populate(s->buffers[i].host, s->buffers[i].bytes);
+    return true;
 }
 
 bool cpu_session_give(struct session *session, const void *image, size_t bytes, struct err *err)
 {
     struct cpu_session *s = (struct cpu_session *)session;
     s->is_given = launch_give_image(s, image, bytes, err);
-    /* Meanwhile the child loads. */
-    for (size_t i = 0; s->is_given && i < s->buffer_count; i++)
-        os_populate(s->buffers[i].host, s->buffers[i].bytes);
     return s->is_given;
 }
 
@@ -657,6 +658,11 @@ bool cpu_session_thaw(struct session *session, struct err *err)
 {
     struct cpu_session *s = (struct cpu_session *)session;
     return signal_child(s, SIGCONT, err);
+}
+
+void cpu_session_end(struct session *session)
+{
+    launch_end((struct cpu_session *)session);
 }
 
 void cpu_session_stop(struct session *session)
