@@ -28,7 +28,7 @@
 #include "gate/data.h"
 
 enum {
-    GATE_VERSION = 2,
+    GATE_VERSION = 3, /* 3: one thread is timed by account, in turns */
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,

@@ -22,12 +22,13 @@
 
 enum {
     MOST_PAIRS = 1024,
-    FEWEST_PAIRS = 5,     /* for any statement */
-    FEWEST_PROCESSES = 5, /* when calls are so slow that the time is up */
-    WARM_GROUP = 3,       /* pairs to a median of the first warm-up */
-    BASELINE_USES = 24,   /* processes of candidates that one warm baseline child serves */
-    ROUNDS = 400,         /* of the bootstrap */
-    COLD_SHARE = 4,       /* cold times of a case have such a part of its budget, in addition */
+    FEWEST_PAIRS = 5,       /* for any statement */
+    FEWEST_PROCESSES = 5,   /* when calls are so slow that the time is up */
+    PROCESSES_IN_TIME = 16, /* that the time is shared out to: of slow calls few pairs each */
+    WARM_GROUP = 3,         /* pairs to a median of the first warm-up */
+    BASELINE_USES = 24,     /* processes of candidates that one warm baseline child serves */
+    ROUNDS = 400,           /* of the bootstrap */
+    COLD_SHARE = 4,         /* cold times of a case have such a part of its budget, in addition */
 };
 
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
@@ -288,7 +289,7 @@ static bool one_process(struct series *s, int process, struct err *err)
     const int64_t seen =
         s->count ? median_ns(s->candidate_ns, s->count) : j->fastest_ns[s->case_index];
     struct round round = {.process = process,
-                          .end_ns = os_now_ns() + s->budget_ns / look_processes[0]};
+                          .end_ns = os_now_ns() + s->budget_ns / PROCESSES_IN_TIME};
     ring_plan(j->gate, s->case_index, base_ns, seen, s->is_cold, &round.ring);
     if (!borrow_baseline(s, &round.ring, process, &round.baseline, err))
         return false;
