@@ -49,11 +49,13 @@ static bool note_loop(void *context, struct nest_stmt *stmt, int depth)
     return true;
 }
 
-/* Forms of steps: L a loop, P a loop and the one in it or behind it, A an array or variable, F a
- * small factor. */
+/* Forms of steps: L a loop, P a loop and the one in it or behind it, V a local array or variable, F
+ * a small factor. */
 static const char *const forms[] = {
-    "interchange(P)",  "interchange(L,L)", "tile(Q)",    "jam(L:F)",   "unroll(L:F)",
-    "distribute(L:F)", "fuse(P)",          "reverse(L)", "strip(L:F)", "restrict()",
+    "interchange(P)",  "interchange(L,L)", "tile(Q)",        "jam(L:F)",    "unroll(L:F)",
+    "distribute(L:F)", "distribute(L:1)",  "fuse(P)",        "reverse(L)",  "strip(L:F)",
+    "restrict()",      "peel(L:1)",        "peel(L:F)",      "unswitch(L)", "accumulate(V)",
+    "expand(V,L)",     "expand(V,L)",      "privatize(V,L)", "jam(L:2)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)
@@ -62,6 +64,19 @@ static const char *loop_behind(const struct nest *nest, const char *name)
     const struct nest_stmt *next =
         loop->body && loop->body->kind == NEST_FOR ? loop->body : loop->next;
     return next && next->kind == NEST_FOR ? next->name : name;
+}
+
+/* A local variable or array, or a loop where there is none. */
+static const char *random_local(const struct nest *nest, struct rng *rng)
+{
+    const char *found = "i";
+    uint64_t count = 0;
+    for (size_t i = 0; i < nest->symbol_count; i++) {
+        const struct nest_symbol *symbol = nest->symbols[i];
+        if (!symbol->is_parameter && symbol->kind != NEST_COUNTER && rng_below(rng, ++count) == 0)
+            found = symbol->name;
+    }
+    return found;
 }
 
 static const char *random_step(const struct nest *nest, struct rng *rng, struct arena *arena)
@@ -82,8 +97,8 @@ static const char *random_step(const struct nest *nest, struct rng *rng, struct 
                              factor + 1);
         else if (*form == 'F')
             (void)buf_printf(&text, "%d", factor);
-        else if (*form == 'A')
-            (void)buf_append_str(&text, nest->symbols[rng_below(rng, nest->symbol_count)]->name);
+        else if (*form == 'V')
+            (void)buf_append_str(&text, random_local(nest, rng));
         else
             (void)buf_append_char(&text, *form);
     }

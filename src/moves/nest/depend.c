@@ -418,6 +418,96 @@ bool depend_is_parallel(struct depend *d, const struct nest_stmt *loop,
     return depend_allows(d, run_backward, &backward, opts, answer);
 }
 
+/* --- values ------------------------------------------------------------------------------------
+ */
+
+/* Runs of the read that read what a write in the same round of `loop` wrote before. */
+static isl_set *covered_by(struct depend *d, const struct access *write, const struct access *read,
+                           const struct nest_stmt *loop)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    const struct leaf *from = &d->leaves[write->leaf];
+    const struct leaf *to = &d->leaves[read->leaf];
+    const char *pairs = conflict_text(d, write, read);
+    const size_t length = from->order.count > to->order.count ? from->order.count : to->order.count;
+    (void)buf_append(&text, pairs, strlen(pairs) - 1);
+    for (size_t i = 0; i < from->depth && i < to->depth; i++) {
+        (void)buf_printf(&text, " and %s = %s", depend_counter(d, from->loops[i], AS_SOURCE),
+                         depend_counter(d, to->loops[i], AS_TARGET));
+        if (from->loops[i] == loop)
+            break;
+    }
+    (void)buf_append_str(&text, "}");
+    isl_map *map = isl_map_read_from_str(d->isl, buf_text(&text));
+    isl_map *before =
+        isl_map_lex_lt_map(isl_map_read_from_str(d->isl, order_text(d, from, &from->order, length)),
+                           isl_map_read_from_str(d->isl, order_text(d, to, &to->order, length)));
+    return isl_map_range(isl_map_intersect(map, before));
+}
+
+static bool reads_its_own(struct depend *d, const struct access *read, const struct nest_stmt *loop)
+{
+    const struct leaf *leaf = &d->leaves[read->leaf];
+    begin(d);
+    isl_set *left = isl_set_read_from_str(
+        d->isl, arena_printf(d->arena, "%s{ L%zu[%s] : 0 = 0%s%s }", depend_params(d), read->leaf,
+                             counters(d, leaf, AS_TARGET), leaf->domain[AS_TARGET], d->context));
+    for (size_t i = 0; i < d->access_count; i++) {
+        const struct access *write = &d->accesses[i];
+        if (write->object == read->object && write->is_write && write->is_exact &&
+            d->leaves[write->leaf].is_exact)
+            left = isl_set_subtract(left, covered_by(d, write, read, loop));
+    }
+    const bool is_covered = isl_set_is_empty(left) == isl_bool_true;
+    (void)isl_set_free(left);
+    return is_covered;
+}
+
+bool depend_is_private(struct depend *d, const struct nest_stmt *loop,
+                       const struct nest_symbol *array)
+{
+    for (size_t i = 0; i < d->access_count; i++) {
+        const struct access *read = &d->accesses[i];
+        if (read->object != array || read->is_write)
+            continue;
+        if (!read->is_exact || !reads_its_own(d, read, loop))
+            return false;
+    }
+    return true;
+}
+
+static bool list_holds(const struct nest_stmt *first, const struct nest_stmt *stmt)
+{
+    for (const struct nest_stmt *s = first; s; s = s->next) {
+        if (s == stmt || list_holds(s->body, stmt) || list_holds(s->otherwise, stmt))
+            return true;
+    }
+    return false;
+}
+
+int depend_decides(struct depend *d, const struct nest_stmt *at, const struct nest_expr *condition)
+{
+    struct leaf leaf = {0};
+    CLEANUP(buf_free) struct buf domain = {0};
+    CLEANUP(buf_free) struct buf holds = {0};
+    CLEANUP(buf_free) struct buf fails = {0};
+    for (size_t i = 0; i < d->inner_count; i++) {
+        if (!list_holds(d->inner[i]->body, at))
+            continue;
+        leaf.loops[leaf.depth++] = d->inner[i];
+        (void)depend_bounds(d, d->inner[i], AS_SOURCE, &domain);
+    }
+    leaf.domain[AS_SOURCE] = buf_text(&domain);
+    const bool knows_it = depend_condition(d, condition, false, AS_SOURCE, &holds);
+    const bool knows_other = depend_condition(d, condition, true, AS_SOURCE, &fails);
+    if (knows_other &&
+        depend_is_empty(d, &leaf, arena_printf(d->arena, "0 = 0%s", buf_text(&fails))))
+        return 1;
+    if (knows_it && depend_is_empty(d, &leaf, arena_printf(d->arena, "0 = 0%s", buf_text(&holds))))
+        return -1;
+    return 0;
+}
+
 /* --- reductions --------------------------------------------------------------------------------
  */
 

@@ -87,6 +87,11 @@ bool depend_is_parallel(struct depend *depend, const struct nest_stmt *loop,
 bool depend_is_private(struct depend *depend, const struct nest_stmt *loop,
                        const struct nest_symbol *array);
 
+/* Is the condition known wherever `at`, a statement of the part, runs? 1: it holds; -1: it does
+ * not; 0: neither is shown. */
+int depend_decides(struct depend *depend, const struct nest_stmt *at,
+                   const struct nest_expr *condition);
+
 /* A statement "s += e", "s = s * e", "s = s > e ? s : e", `if (e > s) s = e`: the place that is
  * accumulated into and how. */
 enum reduction_kind { REDUCTION_NONE, REDUCTION_SUM, REDUCTION_PRODUCT, REDUCTION_EXTREMUM };

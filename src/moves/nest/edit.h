@@ -118,6 +118,12 @@ struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int
 bool nest_split_rest(struct nest_edit *edit, struct nest_stmt *loop, int64_t factor,
                      struct nest_stmt **rest, const char **refusal);
 
+/* The most rounds that the loop can have, where its bounds show it: numbers, or a strip of one step
+ * of 1; false where they do not. */
+bool nest_widest(const struct nest_edit *edit, const struct nest_stmt *loop, int64_t *out);
+/* Takes conditions out of the loop that always hold where they stand, and branches that are never
+ * taken. */
+void nest_drop_conditions(struct nest_edit *edit, struct nest_stmt *loop);
 /* Swaps what two loops run over and are called; their bodies stay where they are. */
 void nest_swap_heads(struct nest_stmt *a, struct nest_stmt *b);
 /* Neither bound reads memory or a variable that is assigned anywhere. */

@@ -8,6 +8,28 @@ static bool is_unsigned(const char *type)
     return strstr(type, "unsigned") || strstr(type, "uint") || strstr(type, "size_t");
 }
 
+/* `bound` is from + a number: that; or the smaller of it and something. */
+static bool distance(const struct nest_edit *edit, const struct nest_expr *from,
+                     const struct nest_expr *bound, int64_t *out)
+{
+    if (nest_is_number(nest_index(edit, "-", bound, from), out))
+        return true;
+    if (bound->kind == NEST_BINARY && bound->text[0] == '+' && bound->text[1] == '\0' &&
+        nest_expr_same(bound->args[0], from))
+        return nest_is_number(bound->args[1], out);
+    return bound->kind == NEST_CONDITIONAL && bound->args[0]->kind == NEST_BINARY &&
+           bound->args[0]->text[0] == '<' &&
+           nest_expr_same(bound->args[0]->args[0], bound->args[1]) &&
+           nest_expr_same(bound->args[0]->args[1], bound->args[2]) &&
+           (distance(edit, from, bound->args[1], out) || distance(edit, from, bound->args[2], out));
+}
+
+bool nest_widest(const struct nest_edit *edit, const struct nest_stmt *loop, int64_t *out)
+{
+    const struct nest_expr *end = nest_end(edit, loop);
+    return end && loop->step == 1 && distance(edit, loop->from, end, out) && *out > 0;
+}
+
 bool nest_signed_counter(const struct nest_stmt *loop)
 {
     return !is_unsigned(loop->symbol->type);

@@ -4,17 +4,22 @@
 
 #include "moves/nest_move.h"
 
+extern const struct nest_move nest_move_accumulate;
 extern const struct nest_move nest_move_distribute;
+extern const struct nest_move nest_move_expand;
 extern const struct nest_move nest_move_fuse;
 extern const struct nest_move nest_move_interchange;
 extern const struct nest_move nest_move_jam;
 extern const struct nest_move nest_move_pack;
+extern const struct nest_move nest_move_peel;
+extern const struct nest_move nest_move_privatize;
 extern const struct nest_move nest_move_regtile;
 extern const struct nest_move nest_move_restrict;
 extern const struct nest_move nest_move_reverse;
 extern const struct nest_move nest_move_strip;
 extern const struct nest_move nest_move_tile;
 extern const struct nest_move nest_move_unroll;
+extern const struct nest_move nest_move_unswitch;
 extern const struct nest_move nest_move_vectorize;
 
 #endif

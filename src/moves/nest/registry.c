@@ -5,9 +5,26 @@
 
 /* In the order in which they are worth trying. */
 static const struct nest_move *const moves[] = {
-    &nest_move_regtile, &nest_move_vectorize, &nest_move_pack,       &nest_move_interchange,
-    &nest_move_tile,    &nest_move_jam,       &nest_move_distribute, &nest_move_fuse,
-    &nest_move_reverse, &nest_move_strip,     &nest_move_unroll,     &nest_move_restrict,
+    /* loops that change places or shape */
+    &nest_move_interchange,
+    &nest_move_tile,
+    &nest_move_jam,
+    &nest_move_distribute,
+    &nest_move_fuse,
+    &nest_move_peel,
+    &nest_move_unswitch,
+    &nest_move_reverse,
+    &nest_move_strip,
+    &nest_move_unroll,
+    &nest_move_restrict,
+    /* where values live */
+    &nest_move_accumulate,
+    &nest_move_expand,
+    &nest_move_privatize,
+    /* vectors and the machine */
+    &nest_move_regtile,
+    &nest_move_vectorize,
+    &nest_move_pack,
 };
 
 const struct nest_move *const *nest_moves(size_t *count)
