@@ -65,8 +65,8 @@ struct nest_move {
     enum numerics numerics;   /* of what it always does; what depends on the nest asks itself */
     /* Changes edit->nest; false with the refusal in words, and then the nest is thrown away. */
     bool (*apply)(struct nest_edit *edit, const struct nest_step *step, const char **refusal);
-    /* Sensible steps for a nest, best first, at most `capacity`; how many. They may be refused.
-     * NULL: none by itself. */
+    /* Sensible steps for a nest (as nest_apply gives it), best first, at most `capacity`; how many.
+     * They may be refused. NULL: none by itself. */
     size_t (*suggest)(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity);
 };

@@ -57,6 +57,6 @@ void nest_drop_conditions(struct nest_edit *edit, struct nest_stmt *loop)
 {
     CLEANUP(depend_close) struct depend *depend = NULL;
     const char *refusal = NULL;
-    if (nest_list_has(loop->body, NEST_IF) && depend_open(edit, loop, 1, &depend, &refusal))
+    if (nest_list_has(loop->body, NEST_IF) && depend_open_bounds(edit, loop, &depend, &refusal))
         drop_in(edit, depend, &loop->body);
 }

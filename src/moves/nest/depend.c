@@ -17,38 +17,11 @@
 /* isl gives up after so many operations, and the answer is then that order matters: some 100 ms. */
 enum { MOST_OPERATIONS = 2000000 };
 
-/* --- orders ------------------------------------------------------------------------------------
- */
-
-size_t order_find(const struct order *order, const struct nest_stmt *loop)
-{
-    for (size_t i = 0; i < order->count; i++) {
-        if (order->terms[i].loop == loop)
-            return i;
-    }
-    return order->count;
-}
-
-void order_insert(struct order *order, size_t at, struct order_term term)
-{
-    if (order->count == ORDER_MAX_TERMS || at > order->count)
-        BUG("nest: an order of more than %d terms", ORDER_MAX_TERMS);
-    memmove(&order->terms[at + 1], &order->terms[at], (order->count - at) * sizeof *order->terms);
-    order->terms[at] = term;
-    order->count++;
-}
-
-void order_remove(struct order *order, size_t at)
-{
-    order->count--;
-    memmove(&order->terms[at], &order->terms[at + 1], (order->count - at) * sizeof *order->terms);
-}
-
 /* --- opening -----------------------------------------------------------------------------------
  */
 
-bool depend_open(const struct nest_edit *edit, const struct nest_stmt *first, size_t count,
-                 struct depend **out, const char **refusal)
+static bool open_part(const struct nest_edit *edit, const struct nest_stmt *first, size_t count,
+                      bool is_bounds_only, struct depend **out, const char **refusal)
 {
     struct depend *d = arena_alloc(edit->arena, sizeof *d);
     d->edit = edit;
@@ -64,11 +37,23 @@ bool depend_open(const struct nest_edit *edit, const struct nest_stmt *first, si
         BUG("isl has no memory");
     (void)isl_options_set_on_error(d->isl, ISL_ON_ERROR_CONTINUE);
     *out = d;
-    if (depend_collect(d))
+    if (depend_collect(d, is_bounds_only))
         return true;
     *refusal = d->why;
     depend_close(out);
     return false;
+}
+
+bool depend_open(const struct nest_edit *edit, const struct nest_stmt *first, size_t count,
+                 struct depend **out, const char **refusal)
+{
+    return open_part(edit, first, count, false, out, refusal);
+}
+
+bool depend_open_bounds(const struct nest_edit *edit, const struct nest_stmt *loop,
+                        struct depend **out, const char **refusal)
+{
+    return open_part(edit, loop, 1, true, out, refusal);
 }
 
 void depend_close(struct depend **depend)
@@ -109,10 +94,16 @@ bool depend_is_empty(struct depend *d, const struct leaf *leaf, const char *cons
     const char *text = arena_printf(d->arena, "%s{ [%s] : %s%s%s }", depend_params(d),
                                     counters(d, leaf, AS_SOURCE), constraints,
                                     leaf->domain[AS_SOURCE], d->context);
+    for (size_t i = 0; i < d->known_count; i++) {
+        if (str_equal(d->known[i].text, text))
+            return d->known[i].is_empty;
+    }
     begin(d);
     isl_set *set = isl_set_read_from_str(d->isl, text);
     const bool is_empty = isl_set_is_empty(set) == isl_bool_true;
     (void)isl_set_free(set);
+    if (d->known_count < sizeof d->known / sizeof *d->known)
+        d->known[d->known_count++] = (struct known_set){.text = text, .is_empty = is_empty};
     return is_empty;
 }
 
@@ -126,15 +117,20 @@ static const char *order_text(struct depend *d, const struct leaf *leaf, const s
     for (size_t i = 0; i < length; i++) {
         const struct order_term none = {0};
         const struct order_term *t = i < order->count ? &order->terms[i] : &none;
-        (void)buf_printf(&text, "%s%lld", i ? ", " : "", (long long)t->place);
+        (void)buf_append_str(&text, i ? ", " : "");
+        if (t->place != 0 || (!t->loop && !t->by))
+            (void)buf_printf(&text, "%lld", (long long)t->place);
         if (t->loop && t->divide == 0)
-            (void)buf_printf(&text, " + %lld %s", (long long)t->factor,
+            (void)buf_printf(&text, " %s %s",
+                             t->factor < 0 ? "-"
+                             : t->place    ? "+"
+                                           : "",
                              depend_counter(d, t->loop, AS_SOURCE));
         if (t->loop && t->divide > 0) {
             const char *from = depend_affine(d, t->loop->from, AS_SOURCE);
             if (!from)
                 return NULL;
-            (void)buf_printf(&text, " + floor((%s - (%s)) / %lld)",
+            (void)buf_printf(&text, "%s floor((%s - (%s)) / %lld)", t->place ? " +" : "",
                              depend_counter(d, t->loop, AS_SOURCE), from,
                              (long long)(t->divide * t->loop->step));
         }
@@ -181,38 +177,6 @@ struct question {
     const char **before;        /* the order of each leaf as the text has it, as maps */
     const char **after;         /* the new one; NULL: not affine */
 };
-
-/* Is the term one of the first `shared` loops alone? */
-static bool is_shared_term(const struct leaf *leaf, const struct order_term *term, size_t shared)
-{
-    for (size_t i = 0; i < shared && i < leaf->depth; i++) {
-        if (term->loop == leaf->loops[i])
-            return !term->by;
-    }
-    return false;
-}
-
-/* Among runs in the same round of the first `shared` loops, is the new order the old one? Terms of
- * these loops are equal in both runs and can be left out; a move gives two runs the same terms up
- * to where their places differ, so the others line up. */
-static bool is_same_within(const struct leaf *leaf, const struct order *new, size_t shared)
-{
-    size_t a = 0;
-    size_t b = 0;
-    for (;;) {
-        while (a < leaf->order.count && is_shared_term(leaf, &leaf->order.terms[a], shared))
-            a++;
-        while (b < new->count && is_shared_term(leaf, &new->terms[b], shared))
-            b++;
-        if (a == leaf->order.count || b == new->count)
-            return a == leaf->order.count && b == new->count;
-        const struct order_term *x = &leaf->order.terms[a++];
-        const struct order_term *y = &new->terms[b++];
-        if (x->place != y->place || x->loop != y->loop || x->factor != y->factor ||
-            x->divide != y->divide || x->by != y->by || x->by_factor != y->by_factor)
-            return false;
-    }
-}
 
 static bool can_relax(const struct depend *d, const struct access *a, const struct access *b)
 {
@@ -307,8 +271,8 @@ static bool keeps(const struct question *q, const struct access *a, const struct
         return false;
     }
     const size_t shared = shared_depth(a, b);
-    if (is_same_within(&d->leaves[a->leaf], &q->orders[a->leaf], shared) &&
-        is_same_within(&d->leaves[b->leaf], &q->orders[b->leaf], shared))
+    if (order_is_plainly_kept(&d->leaves[a->leaf], &d->leaves[b->leaf], &q->orders[a->leaf],
+                              &q->orders[b->leaf], shared))
         return true;
     begin(d);
     isl_map *pairs = isl_map_read_from_str(d->isl, conflict_text(d, a, b));
@@ -506,88 +470,4 @@ int depend_decides(struct depend *d, const struct nest_stmt *at, const struct ne
     if (knows_it && depend_is_empty(d, &leaf, arena_printf(d->arena, "0 = 0%s", buf_text(&holds))))
         return -1;
     return 0;
-}
-
-/* --- reductions --------------------------------------------------------------------------------
- */
-
-static bool is_place(const struct nest_expr *a, const struct nest_expr *target)
-{
-    return nest_expr_same(a, target);
-}
-
-/* "a > b ? a : b" with the target as one of both, and the other free of it. */
-static bool is_extremum(const struct nest_expr *value, const struct nest_expr *target)
-{
-    if (value->kind == NEST_CALL && value->arg_count == 2 &&
-        (str_starts_with(value->text, "fmax") || str_starts_with(value->text, "fmin"))) {
-        const int own = is_place(value->args[0], target) ? 0 : 1;
-        return is_place(value->args[own], target) &&
-               !nest_expr_uses(value->args[1 - own], target->symbol);
-    }
-    if (value->kind != NEST_CONDITIONAL || value->args[0]->kind != NEST_BINARY ||
-        !strchr("<>", value->args[0]->text[0]) || strlen(value->args[0]->text) > 2)
-        return false;
-    const struct nest_expr *yes = value->args[1];
-    const struct nest_expr *no = value->args[2];
-    const struct nest_expr *left = value->args[0]->args[0];
-    const struct nest_expr *right = value->args[0]->args[1];
-    const bool is_ordered = (nest_expr_same(left, yes) && nest_expr_same(right, no)) ||
-                            (nest_expr_same(left, no) && nest_expr_same(right, yes));
-    const struct nest_expr *other = is_place(yes, target) ? no : yes;
-    return is_ordered && (is_place(yes, target) || is_place(no, target)) &&
-           !nest_expr_uses(other, target->symbol);
-}
-
-static enum reduction_kind reduction_of_assignment(const struct nest_stmt *stmt)
-{
-    const struct nest_expr *target = stmt->target;
-    const struct nest_expr *value = stmt->value;
-    for (size_t i = 0; i < target->arg_count; i++) {
-        if (nest_expr_uses(target->args[i], target->symbol))
-            return REDUCTION_NONE;
-    }
-    if (!str_equal(stmt->op, "=")) {
-        if (nest_expr_uses(value, target->symbol))
-            return REDUCTION_NONE;
-        return str_equal(stmt->op, "+=") || str_equal(stmt->op, "-=") ? REDUCTION_SUM
-               : str_equal(stmt->op, "*=")                            ? REDUCTION_PRODUCT
-                                                                      : REDUCTION_NONE;
-    }
-    if (is_extremum(value, target))
-        return REDUCTION_EXTREMUM;
-    if (value->kind != NEST_BINARY)
-        return REDUCTION_NONE;
-    const bool is_sum = str_equal(value->text, "+");
-    const bool is_product = str_equal(value->text, "*");
-    const int own = is_place(value->args[0], target) ? 0 : 1;
-    if (!is_place(value->args[own], target) || nest_expr_uses(value->args[1 - own], target->symbol))
-        return REDUCTION_NONE;
-    if (is_sum || (str_equal(value->text, "-") && own == 0))
-        return REDUCTION_SUM;
-    return is_product ? REDUCTION_PRODUCT : REDUCTION_NONE;
-}
-
-/* `if (e > s) s = e;` */
-static enum reduction_kind reduction_of_if(const struct nest_stmt *stmt)
-{
-    const struct nest_stmt *body = stmt->body;
-    const struct nest_expr *test = stmt->value;
-    if (stmt->otherwise || !body || body->next || body->kind != NEST_ASSIGN ||
-        !str_equal(body->op, "=") || test->kind != NEST_BINARY || !strchr("<>", test->text[0]) ||
-        strlen(test->text) > 2 || (test->text[1] != '\0' && test->text[1] != '='))
-        return REDUCTION_NONE;
-    const int own = nest_expr_same(test->args[0], body->target) ? 0 : 1;
-    return nest_expr_same(test->args[own], body->target) &&
-                   nest_expr_same(test->args[1 - own], body->value) &&
-                   !nest_expr_uses(body->value, body->target->symbol)
-               ? REDUCTION_EXTREMUM
-               : REDUCTION_NONE;
-}
-
-enum reduction_kind nest_reduction_of(const struct nest_stmt *stmt)
-{
-    return stmt->kind == NEST_ASSIGN ? reduction_of_assignment(stmt)
-           : stmt->kind == NEST_IF   ? reduction_of_if(stmt)
-                                     : REDUCTION_NONE;
 }

@@ -23,8 +23,8 @@ enum {
     DEPEND_MAX_ACCESSES = 600,
 };
 
-/* One component of an order: place + factor * (counter of `loop`, or which block of `divide` rounds
- * it is in) + by_factor * counter of `by`. */
+/* One component of an order: place + factor (1 or -1) * counter of `loop`, or which block of
+ * `divide` rounds it is in, + by_factor * counter of `by`. */
 struct order_term {
     int64_t place;
     const struct nest_stmt *loop; /* NULL: only the place */
@@ -54,6 +54,9 @@ struct depend; /* opaque: accesses and isl's context; closed with depend_close *
  * not understood at all, or there is too much of it. */
 bool depend_open(const struct nest_edit *edit, const struct nest_stmt *first, size_t count,
                  struct depend **out, const char **refusal);
+/* Only for depend_decides: bounds and conditions, no accesses. */
+bool depend_open_bounds(const struct nest_edit *edit, const struct nest_stmt *loop,
+                        struct depend **out, const char **refusal);
 void depend_close(struct depend **depend);
 
 /* What is not asked to stay in order. */

@@ -81,54 +81,77 @@ static bool is_fixed(const struct depend *d, const struct nest_symbol *symbol)
     return true;
 }
 
+/* An integer variable of the function that the expression names and that never changes. */
+static const struct nest_symbol *find_inlined(const struct depend *d, const struct nest_expr *expr)
+{
+    const struct nest_symbol *symbol = expr->symbol;
+    if (expr->kind == NEST_NAME && symbol->kind == NEST_SCALAR && symbol->is_integer &&
+        !symbol->is_parameter && !depend_is_assigned(d, symbol))
+        return symbol;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        const struct nest_symbol *found = find_inlined(d, expr->args[i]);
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
 const struct nest_expr *depend_inline(const struct depend *d, const struct nest_expr *expr)
 {
-    for (int round = 0; round < 8; round++) {
-        const struct nest_expr *before = expr;
-        for (size_t i = 0; i < d->nest->symbol_count; i++) {
-            const struct nest_symbol *symbol = d->nest->symbols[i];
-            struct declaration found = {.symbol = symbol};
-            if (symbol->kind != NEST_SCALAR || !symbol->is_integer || symbol->is_parameter ||
-                depend_is_assigned(d, symbol) || !nest_expr_uses(expr, symbol))
-                continue;
-            (void)nest_walk(d->nest->body, find_declaration, &found);
-            struct poly poly;
-            if (found.stmt && found.stmt->value && poly_of(found.stmt->value, &poly))
-                expr = nest_replace(d->edit, expr, symbol, found.stmt->value);
-        }
-        if (expr == before)
-            break;
+    for (int round = 0; round < 32; round++) {
+        struct declaration found = {.symbol = find_inlined(d, expr)};
+        struct poly poly;
+        if (!found.symbol)
+            return expr;
+        (void)nest_walk(d->nest->body, find_declaration, &found);
+        if (!found.stmt || !found.stmt->value || !poly_of(found.stmt->value, &poly))
+            return expr;
+        expr = nest_replace(d->edit, expr, found.symbol, found.stmt->value);
     }
     return expr;
 }
 
+/* " + 3 name", " - name", "5": isl reads what is short much faster. */
+static bool print_product(int64_t factor, const char *name, bool is_first, struct buf *out)
+{
+    const int64_t size = factor < 0 ? -factor : factor;
+    (void)buf_append_str(out, is_first ? (factor < 0 ? "-" : "") : factor < 0 ? " - " : " + ");
+    if (!name || size != 1)
+        (void)buf_printf(out, "%lld%s", (long long)size, name ? " " : "");
+    return buf_append_str(out, name ? name : "");
+}
+
 /* One term: a number, number * parameter or product of parameters, number * counter. */
-static bool print_term(struct depend *d, const struct poly_term *term, int as, struct buf *out)
+static bool print_term(struct depend *d, const struct poly_term *term, bool is_first, int as,
+                       struct buf *out)
 {
     CLEANUP(buf_free) struct buf product = {0};
     if (term->factor > INT32_MAX || term->factor < INT32_MIN)
         return false;
     if (term->degree == 0)
-        return buf_printf(out, " + %lld", (long long)term->factor);
+        return print_product(term->factor, NULL, is_first, out);
     if (term->degree == 1 && term->symbols[0]->kind == NEST_COUNTER &&
         depend_is_inner(d, term->symbols[0]))
-        return buf_printf(out, " + %lld %c_%s", (long long)term->factor,
-                          as == AS_SOURCE ? 's' : 't', term->symbols[0]->name);
+        return print_product(
+            term->factor,
+            arena_printf(d->arena, "%c_%s", as == AS_SOURCE ? 's' : 't', term->symbols[0]->name),
+            is_first, out);
     for (size_t i = 0; i < term->degree; i++) {
         if (!is_fixed(d, term->symbols[i]))
             return false;
         (void)buf_printf(&product, "%s%s", i ? "__" : "p_", term->symbols[i]->name);
     }
     const char *name = parameter(d, arena_strdup(d->arena, buf_text(&product)));
-    return name && buf_printf(out, " + %lld %s", (long long)term->factor, name);
+    return name && print_product(term->factor, name, is_first, out);
 }
 
 const char *depend_affine_poly(struct depend *d, const struct poly *poly, int as)
 {
     CLEANUP(buf_free) struct buf text = {0};
-    (void)buf_append_str(&text, "0");
+    if (poly->count == 0)
+        return "0";
     for (size_t i = 0; i < poly->count; i++) {
-        if (!print_term(d, &poly->terms[i], as, &text))
+        if (!print_term(d, &poly->terms[i], i == 0, as, &text))
             return NULL;
     }
     return arena_strdup(d->arena, buf_text(&text));

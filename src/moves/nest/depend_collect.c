@@ -411,7 +411,7 @@ static void set_context(struct depend *d, struct nest_stmt *const *around, size_
     d->context = arena_strdup(d->arena, buf_text(&text));
 }
 
-bool depend_collect(struct depend *d)
+bool depend_collect(struct depend *d, bool is_bounds_only)
 {
     struct place place = {0};
     struct nest_stmt *around[NEST_MAX_DEPTH];
@@ -427,5 +427,5 @@ bool depend_collect(struct depend *d)
     if (d->why)
         return false;
     set_context(d, around, outer);
-    return collect(d, d->first, d->count, &place);
+    return is_bounds_only || collect(d, d->first, d->count, &place);
 }

@@ -33,6 +33,11 @@ struct access {
     size_t private_depth; /* so many outer counters are the same for the same memory */
 };
 
+struct known_set {
+    const char *text;
+    bool is_empty;
+};
+
 struct depend {
     const struct nest_edit *edit;
     const struct nest *nest;
@@ -50,8 +55,10 @@ struct depend {
     size_t access_count;
     const char *params[DEPEND_MAX_PARAMS];
     size_t param_count;
-    const char *context; /* constraints on the parameters */
-    const char *why;     /* the first thing that ended the collection */
+    const char *context;        /* constraints on the parameters */
+    struct known_set known[64]; /* asked before */
+    size_t known_count;
+    const char *why; /* the first thing that ended the collection */
 };
 
 /* Which of the two runs of a pair. */
@@ -72,8 +79,13 @@ bool depend_bounds(struct depend *d, const struct nest_stmt *loop, int as, struc
 bool depend_is_inner(const struct depend *d, const struct nest_symbol *counter);
 bool depend_is_assigned(const struct depend *d, const struct nest_symbol *symbol);
 
-/* Fills leaves and accesses; false with d->why. */
-bool depend_collect(struct depend *d);
+/* Fills leaves and accesses, or only what bounds and conditions need; false with d->why. */
+bool depend_collect(struct depend *d, bool is_bounds_only);
+/* Does the text of the new orders `a` and `b` show that no run of `from` before one of `to` comes
+ * after it, among runs in the same round of the first `shared` loops? What is not shown, isl is
+ * asked. */
+bool order_is_plainly_kept(const struct leaf *from, const struct leaf *to, const struct order *a,
+                           const struct order *b, size_t shared);
 /* "[p, q] -> " for the parameters so far. */
 const char *depend_params(struct depend *d);
 /* Is this set of counters of a leaf with more constraints empty? Unknown is false. */
