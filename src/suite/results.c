@@ -55,6 +55,18 @@ static bool read_curve(const struct json *curve, struct arena *arena, struct sui
     return true;
 }
 
+/* The name of a folder, and nothing that would move a terminal's cursor. */
+static bool is_name(const char *text)
+{
+    if (!text || text[0] == '\0' || text[0] == '.')
+        return false;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '/' || (unsigned char)*c < ' ' || *c == 127)
+            return false;
+    }
+    return true;
+}
+
 static bool take_result(const struct json *json, struct arena *arena, struct suite_result *out)
 {
     *out = (struct suite_result){
@@ -70,7 +82,7 @@ static bool take_result(const struct json *json, struct arena *arena, struct sui
         .has_win = json_bool(json_get(json, "win"), false),
         .log_ratio = json_real(json_get(json, "log_ratio"), 0.0),
     };
-    return out->arm && out->task && out->seed >= 0 && out->evaluations >= 0 &&
+    return is_name(out->arm) && is_name(out->task) && out->seed >= 0 && out->evaluations >= 0 &&
            out->evaluations <= MAX_EVALUATIONS && isfinite(out->log_ratio) &&
            read_curve(json_get(json, "curve"), arena, out);
 }

@@ -18,7 +18,7 @@ static const char no_run[] = "none";
 enum { MAX_MARK_BYTES = 128 };
 
 struct suite_task {
-    const char *name, *dir, *family;
+    const char *name, *dir, *family, *id;
 };
 
 struct suite {
@@ -93,8 +93,8 @@ static bool find_tasks(struct suite *suite, struct err *err)
             return err_set(err, ERR_LIMIT, "a suite has at most %d tasks", SUITE_MAX_TASKS);
         if (!task_load(dir, suite->arena, &task, err))
             return false;
-        suite->tasks[suite->task_count++] =
-            (struct suite_task){.name = names[i], .dir = dir, .family = task->family};
+        suite->tasks[suite->task_count++] = (struct suite_task){
+            .name = names[i], .dir = dir, .family = task->family, .id = task->id.text};
     }
     if (wanted)
         return check_named(suite, wanted, err);
@@ -116,23 +116,34 @@ static bool check_frozen(const struct suite *suite, struct err *err)
     return true;
 }
 
-/* A folder of results belongs to one file of arms. */
-static bool keep_plan(const struct suite *suite, struct err *err)
+/* A folder of results belongs to one file of arms and one set of tasks: what an arm knows depends
+ * on both. */
+static bool keep_text(const struct suite *suite, const char *name, const char *text,
+                      const char *what, struct err *err)
 {
-    const char *dir = suite->opts->results;
-    const char *path = os_path_join(suite->arena, dir, "arms.yaml");
+    const char *path = os_path_join(suite->arena, suite->opts->results, name);
     char *kept = NULL;
-    if (!os_make_dirs(dir, err))
-        return false;
     if (!os_path_exists(path))
-        return os_write_file(path, suite->plan.text, strlen(suite->plan.text), true, err);
-    if (!os_read_file(path, strlen(suite->plan.text) + 1, suite->arena, &kept, NULL, err) &&
+        return os_write_file(path, text, strlen(text), true, err);
+    if (!os_read_file(path, strlen(text) + 1, suite->arena, &kept, NULL, err) &&
         err->kind != ERR_LIMIT)
         return false;
-    if (kept && str_equal(kept, suite->plan.text))
+    if (kept && str_equal(kept, text))
         return true;
-    (void)err_set(err, ERR_USAGE, "the results in '%s' are of other arms", dir);
-    return err_hint(err, "name another folder with --results; those arms stand in %s", path);
+    (void)err_set(err, ERR_USAGE, "the results in '%s' are of other %s", suite->opts->results,
+                  what);
+    return err_hint(err, "name another folder with --results; what those are of stands in %s",
+                    path);
+}
+
+static bool keep_plan(const struct suite *suite, struct err *err)
+{
+    CLEANUP(buf_free) struct buf tasks = {0};
+    for (size_t i = 0; i < suite->task_count; i++)
+        (void)buf_printf(&tasks, "%s %s\n", suite->tasks[i].id, suite->tasks[i].name);
+    return os_make_dirs(suite->opts->results, err) &&
+           keep_text(suite, "arms.yaml", suite->plan.text, "arms", err) &&
+           keep_text(suite, "tasks", buf_text(&tasks), "tasks, or of tasks as they were", err);
 }
 
 /* --- the memory of a run ---------------------------------------------------------------------- */

@@ -127,6 +127,14 @@ static void suite_summarise__bad_results__named_by_line(void **state)
     assert_false(summarise(p, &s));
     assert_int_equal(p->err.kind, ERR_CORRUPT);
     assert_non_null(strstr(p->err.message, "line 2"));
+    buf_clear(&p->lines);
+    add(p, "../../a", "x", 1, (const double[]){1, 1, 1, 3});
+    assert_false(summarise(p, &s));
+    assert_int_equal(p->err.kind, ERR_CORRUPT);
+    buf_clear(&p->lines);
+    add(p, "a", "\\u001b[2J", 1, (const double[]){1, 1, 1, 3});
+    assert_false(summarise(p, &s));
+    assert_int_equal(p->err.kind, ERR_CORRUPT);
 }
 
 int main(void)
