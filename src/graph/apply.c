@@ -397,6 +397,14 @@ static bool apply_a_skill(struct intake *in, struct err *err)
     return apply_skill(in->graph, in->event, &skill, err);
 }
 
+static bool apply_a_rule(struct intake *in, struct err *err)
+{
+    struct rule_event rule;
+    if (!event_read_rule(in->event->body, in->arena, &rule, &in->problem))
+        return true;
+    return apply_rule(in->graph, in->event, &rule, err);
+}
+
 static const struct {
     const char *kind;
     bool (*apply)(struct intake *in, struct err *err);
@@ -407,6 +415,7 @@ static const struct {
     {EVENT_CONTEXT, apply_context},   {EVENT_FINDING, apply_finding},
     {EVENT_NOTE, apply_note},         {EVENT_EXCHANGE, apply_exchange},
     {EVENT_SKILL, apply_a_skill},     {EVENT_PRUNE, apply_prune},
+    {EVENT_RULE, apply_a_rule},
 };
 
 static bool insert_event(struct graph *graph, const struct event *event, bool *is_new,

@@ -30,6 +30,8 @@ static const char *const dumps[] = {
     "SELECT 'item', * FROM context_item ORDER BY context_id, position",
     "SELECT 'note', * FROM note ORDER BY note_id",
     "SELECT 'exchange', * FROM exchange ORDER BY exchange_id",
+    "SELECT 'rule', * FROM rule ORDER BY rule_id",
+    "SELECT 'rule-check', * FROM rule_check ORDER BY check_id",
     "SELECT 'skill', * FROM skill ORDER BY skill_id",
     "SELECT 'skill-state', * FROM skill_state ORDER BY skill_id",
     "SELECT 'skill-evidence', * FROM skill_evidence ORDER BY evidence_id",

@@ -115,6 +115,13 @@ extern const char schema_skill[], schema_skill_build[];
 extern const char schema_prune[];
 
 void cells_drop(struct graph *graph);
+/* ---- apply_rule.c */
+bool apply_rule(struct graph *graph, const struct event *event, const struct rule_event *rule,
+                struct err *err);
+
+/* ---- schema_rule.c: a script of a migration. */
+extern const char schema_rule[];
+
 
 /* ---- cells.c: what each move gained where. */
 extern const char schema_cells[];   /* a migration: the table, empty */

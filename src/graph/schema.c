@@ -197,8 +197,10 @@ static const char *const migration_5[] = {schema_cells, cells_make_all, NULL};
 static const char *const migration_6[] = {schema_retrieve, text_decisions_sql, NULL};
 static const char *const migration_7[] = {schema_skill_build, NULL};
 static const char *const migration_8[] = {schema_prune, NULL};
-static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                                migration_5, migration_6, migration_7, migration_8};
+static const char *const migration_9[] = {schema_rule, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2, migration_3,
+                                                migration_4, migration_5, migration_6,
+                                                migration_7, migration_8, migration_9};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
@@ -211,6 +213,7 @@ static const char drop_all[] =
     "DROP TABLE IF EXISTS outcome; DROP TABLE IF EXISTS outcome_case;"
     "DROP TABLE IF EXISTS finding; DROP TABLE IF EXISTS context; DROP TABLE IF EXISTS context_item;"
     "DROP TABLE IF EXISTS note; DROP TABLE IF EXISTS exchange;"
+    "DROP TABLE IF EXISTS rule; DROP TABLE IF EXISTS rule_check;"
     "DROP TABLE IF EXISTS case_cold; DROP VIEW IF EXISTS skill_edge;"
     "DROP TABLE IF EXISTS skill; DROP TABLE IF EXISTS skill_state;"
     "DROP TABLE IF EXISTS move_cell; DROP TABLE IF EXISTS skill_evidence; DROP TABLE IF EXISTS "

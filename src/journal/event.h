@@ -27,6 +27,7 @@
 #define EVENT_NOTE "note"
 #define EVENT_PRUNE "prune"
 #define EVENT_SKILL "skill"
+#define EVENT_RULE "rule"
 
 /* What of a task retrieval needs; written once for each task id. */
 struct task_event {
@@ -187,6 +188,34 @@ struct prune_event {
 void event_write_prune(const struct prune_event *e, struct buf *out);
 bool event_read_prune(const struct json *body, struct arena *arena, struct prune_event *out,
                       struct err *err);
+/* The history of a rule: what it is, and each time that it was put to the test. `action` tells
+ * which of the fields hold; the others are "" and 0. */
+#define RULE_DEFINE "define"
+#define RULE_CHECK "check"
+
+/* Results of a check. */
+#define RULE_HOLDS "holds"               /* its reproducer fails of its cause with this compiler */
+#define RULE_STALE "stale"               /* its reproducer does not, any more */
+#define RULE_UPHELD "upheld"             /* a candidate was let through, and failed of its cause */
+#define RULE_MISSED "missed"             /* ... failed of another cause */
+#define RULE_CONTRADICTED "contradicted" /* it fired on a candidate that was built: for ever */
+
+struct rule_event {
+    const char *rule_id; /* hash of cause and predicate: the same rule has one id everywhere */
+    const char *action;
+    /* define */
+    const char *cause, *words;      /* key of the root cause, and in words */
+    const char *predicate;          /* see rule/predicate.h */
+    const char *reproducer_body;    /* store id of the smallest source that fails so */
+    const char *flags;              /* that the reproducer is built with; "": the default */
+    const char *dtype;              /* that it needs; "": any */
+    const char *task_id, *task_dir; /* whose prelude and entry it needs; "": any */
+    const char *evidence;           /* ids of decisions, separated by blanks */
+    int64_t occurrences, candidates;
+    /* check */
+    const char *result, *compiler, *compiler_family, *compiler_version, *target_id;
+    const char *decision_id, *reason; /* "" */
+};
 
 void event_write_task(const struct task_event *e, struct buf *out);
 void event_write_target(const struct target_event *e, struct buf *out);
@@ -199,6 +228,7 @@ void event_write_outcome(const struct outcome_event *e, struct buf *out);
 void event_write_finding(const struct finding_event *e, struct buf *out);
 void event_write_note(const struct note_event *e, struct buf *out);
 void event_write_skill(const struct skill_event *e, struct buf *out);
+void event_write_rule(const struct rule_event *e, struct buf *out);
 
 bool event_read_task(const struct json *body, struct arena *arena, struct task_event *out,
                      struct err *err);
@@ -219,6 +249,8 @@ bool event_read_outcome(const struct json *body, struct arena *arena, struct out
 bool event_read_finding(const struct json *body, struct arena *arena, struct finding_event *out,
                         struct err *err);
 bool event_read_note(const struct json *body, struct arena *arena, struct note_event *out,
+                     struct err *err);
+bool event_read_rule(const struct json *body, struct arena *arena, struct rule_event *out,
                      struct err *err);
 bool event_read_skill(const struct json *body, struct arena *arena, struct skill_event *out,
                       struct err *err);

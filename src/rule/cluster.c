@@ -135,7 +135,7 @@ static bool fires_on_any(const char *predicate, const struct rule_source *const 
                          size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (predicate_holds(predicate, sources[i]))
+        if (rule_predicate_holds(predicate, sources[i]))
             return true;
     }
     return false;
@@ -147,12 +147,13 @@ const char *rule_find_predicate(const struct cause *cause, const struct rule_sam
 {
     const char *best = NULL, *predicate = NULL;
     *covered = 0;
-    for (size_t n = 0; *covered < count &&
-                       (predicate = predicate_propose(cause, samples, count, n, arena)) != NULL;
+    for (size_t n = 0;
+         *covered < count &&
+         (predicate = rule_predicate_propose(cause, samples, count, n, arena)) != NULL;
          n++) {
         size_t holds = 0;
         for (size_t i = 0; i < count; i++)
-            holds += predicate_holds(predicate, samples[i].source);
+            holds += rule_predicate_holds(predicate, samples[i].source);
         if (holds > *covered && 2 * holds >= count &&
             !fires_on_any(predicate, passed, passed_count)) {
             best = predicate;

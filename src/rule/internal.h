@@ -73,22 +73,22 @@ bool name_is_basic_type(const char *word);
 
 /* ---- token.c: questions to tokens; past the end nothing holds. */
 
-bool token_is(const struct rule_source *s, size_t at, const char *text);
-bool token_is_name(const struct rule_source *s, size_t at); /* no keyword */
-bool token_is_keyword(const struct rule_source *s, size_t at);
-bool token_is_type(const struct rule_source *s, size_t at); /* "float", "int64_t", "__m256" */
-bool token_in(const struct rule_source *s, size_t at, const char *const *texts, size_t count);
+bool rule_token_is(const struct rule_source *s, size_t at, const char *text);
+bool rule_token_is_name(const struct rule_source *s, size_t at); /* no keyword */
+bool rule_token_is_keyword(const struct rule_source *s, size_t at);
+bool rule_token_is_type(const struct rule_source *s, size_t at); /* "float", "int64_t", "__m256" */
+bool rule_token_in(const struct rule_source *s, size_t at, const char *const *texts, size_t count);
 /* Arguments of the call whose parenthesis is at `open`; -1 where it does not close. */
-int64_t token_argument_count(const struct rule_source *s, size_t open);
+int64_t rule_token_argument_count(const struct rule_source *s, size_t open);
 /* `text` against a name in which stars stand for any letters. */
-bool token_glob(const char *glob, const char *text);
+bool rule_token_glob(const char *glob, const char *text);
 
 /* Names of a source in the order in which they first stand there. */
 struct first_uses {
     size_t *tokens;
     size_t count;
 };
-struct first_uses token_first_uses(const struct rule_source *s, struct arena *arena);
+struct first_uses rule_token_first_uses(const struct rule_source *s, struct arena *arena);
 
 /* ---- look.c: conditions that need more than a token. */
 struct look {

@@ -51,9 +51,9 @@ static bool has_other_header(const struct rule_source *s)
 static bool is_in_attribute(const struct rule_source *s, size_t at)
 {
     for (size_t i = at; i-- > 0;) {
-        if (token_is(s, i, ";") || token_is(s, i, "{") || token_is(s, i, "}"))
+        if (rule_token_is(s, i, ";") || rule_token_is(s, i, "{") || rule_token_is(s, i, "}"))
             return false;
-        if (token_is(s, i, "__attribute__"))
+        if (rule_token_is(s, i, "__attribute__"))
             return s->tokens[i + 1].match != RULE_NO_TOKEN && s->tokens[i + 1].match > at;
     }
     return false;
@@ -63,7 +63,7 @@ static bool is_in_attribute(const struct rule_source *s, size_t at)
 static bool is_own_name(const struct rule_source *s, size_t at)
 {
     bool has_lower = false;
-    if (!token_is_name(s, at))
+    if (!rule_token_is_name(s, at))
         return false;
     const char *name = s->tokens[at].text;
     for (const char *c = name; *c; c++)
@@ -74,12 +74,12 @@ static bool is_own_name(const struct rule_source *s, size_t at)
 
 static bool is_member(const struct rule_source *s, size_t at)
 {
-    return at > 0 && (token_is(s, at - 1, ".") || token_is(s, at - 1, "->"));
+    return at > 0 && (rule_token_is(s, at - 1, ".") || rule_token_is(s, at - 1, "->"));
 }
 
 static bool ends_statement(const struct rule_source *s, size_t at)
 {
-    return token_is(s, at, ";") || token_is(s, at, "{") || token_is(s, at, "}");
+    return rule_token_is(s, at, ";") || rule_token_is(s, at, "{") || rule_token_is(s, at, "}");
 }
 
 /* A value is read or written at `at`: it is no declaration. */
@@ -88,20 +88,20 @@ static bool is_value_use(const struct rule_source *s, size_t at)
     static const char *const before[] = {"=", "+=", "-=", "*=", "/=", "[",  "+",  "-",  "/",
                                          "<", ">",  "<=", ">=", "==", "!=", "&&", "||", "return"};
     static const char *const after[] = {"=", "+=", "-=", "*=", "/=", "++", "--", "[", "->"};
-    if (at == 0 || token_is(s, at + 1, "(") || token_is(s, at + 1, ":"))
+    if (at == 0 || rule_token_is(s, at + 1, "(") || rule_token_is(s, at + 1, ":"))
         return false;
-    if (token_in(s, at - 1, before, COUNT(before)))
+    if (rule_token_in(s, at - 1, before, COUNT(before)))
         return true;
-    if (!ends_statement(s, at - 1) || !token_in(s, at + 1, after, COUNT(after)))
+    if (!ends_statement(s, at - 1) || !rule_token_in(s, at + 1, after, COUNT(after)))
         return false;
     /* "enum { first = 1" is not. */
-    return !token_is(s, at - 1, "{") || (at > 1 && token_is(s, at - 2, ")"));
+    return !rule_token_is(s, at - 1, "{") || (at > 1 && rule_token_is(s, at - 2, ")"));
 }
 
 static bool undeclared_name(const struct rule_source *s)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
-    const struct first_uses first = token_first_uses(s, &scratch);
+    const struct first_uses first = rule_token_first_uses(s, &scratch);
     if (has_other_header(s))
         return false;
     for (size_t i = 0; i < first.count; i++) {
@@ -118,14 +118,14 @@ static bool is_call_use(const struct rule_source *s, size_t at)
     static const char *const before[] = {"=", "+=", "-=", "*=", "/=", "[",     "+",
                                          "-", "/",  "(",  ",",  "<",  ">",     "?",
                                          ";", "{",  "}",  "&&", "||", "return"};
-    return at > 0 && token_is(s, at + 1, "(") && token_in(s, at - 1, before, COUNT(before)) &&
-           depth_before(s, at) > 0;
+    return at > 0 && rule_token_is(s, at + 1, "(") &&
+           rule_token_in(s, at - 1, before, COUNT(before)) && depth_before(s, at) > 0;
 }
 
 static bool undeclared_function(const struct rule_source *s)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
-    const struct first_uses first = token_first_uses(s, &scratch);
+    const struct first_uses first = rule_token_first_uses(s, &scratch);
     if (has_other_header(s))
         return false;
     for (size_t i = 0; i < first.count; i++) {
@@ -140,14 +140,14 @@ static bool unknown_type(const struct rule_source *s)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     static const char *const before[] = {";", "{", "}", "static", "const", "inline", "(", ","};
-    const struct first_uses first = token_first_uses(s, &scratch);
+    const struct first_uses first = rule_token_first_uses(s, &scratch);
     if (has_other_header(s))
         return false;
     for (size_t i = 0; i < first.count; i++) {
         const size_t at = first.tokens[i];
-        const bool is_there = at == 0 || token_in(s, at - 1, before, COUNT(before)) ||
+        const bool is_there = at == 0 || rule_token_in(s, at - 1, before, COUNT(before)) ||
                               s->tokens[at - 1].kind == RULE_TOKEN_DIRECTIVE;
-        if (is_there && token_is_name(s, at + 1) && is_own_name(s, at))
+        if (is_there && rule_token_is_name(s, at + 1) && is_own_name(s, at))
             return true;
     }
     return false;
@@ -158,39 +158,42 @@ static bool begins_block(const struct rule_source *s, size_t open)
 {
     if (open == 0)
         return false;
-    if (token_is(s, open - 1, "{"))
+    if (rule_token_is(s, open - 1, "{"))
         return begins_block(s, open - 1);
-    if (token_is(s, open - 1, "else") || token_is(s, open - 1, "do") || token_is(s, open - 1, ";"))
+    if (rule_token_is(s, open - 1, "else") || rule_token_is(s, open - 1, "do") ||
+        rule_token_is(s, open - 1, ";"))
         return true;
     const size_t close = open - 1;
-    if (!token_is(s, close, ")") || s->tokens[close].match == RULE_NO_TOKEN ||
+    if (!rule_token_is(s, close, ")") || s->tokens[close].match == RULE_NO_TOKEN ||
         s->tokens[close].match == 0)
         return false;
     const size_t before = s->tokens[close].match - 1;
-    return token_is_name(s, before) || token_is(s, before, "for") || token_is(s, before, "if") ||
-           token_is(s, before, "while") || token_is(s, before, "switch");
+    return rule_token_is_name(s, before) || rule_token_is(s, before, "for") ||
+           rule_token_is(s, before, "if") || rule_token_is(s, before, "while") ||
+           rule_token_is(s, before, "switch");
 }
 
 static bool is_operand_end(const struct rule_source *s, size_t at)
 {
-    return at < s->count && (s->tokens[at].kind == RULE_TOKEN_NUMBER || token_is(s, at, "]") ||
-                             (token_is_name(s, at) && !is_in_directive(s, s->tokens[at].text)));
+    return at < s->count &&
+           (s->tokens[at].kind == RULE_TOKEN_NUMBER || rule_token_is(s, at, "]") ||
+            (rule_token_is_name(s, at) && !is_in_directive(s, s->tokens[at].text)));
 }
 
 /* The name is a type in this source, or may be one: then another name may follow. */
 static bool may_be_type(const struct rule_source *s, size_t at)
 {
     const char *name = s->tokens[at].text;
-    if (token_is_type(s, at) || str_ends_with(name, "_t") || cause_name_is_known(name))
+    if (rule_token_is_type(s, at) || str_ends_with(name, "_t") || cause_name_is_known(name))
         return true;
     for (size_t i = 0; i + 1 < s->count; i++) {
         if (!str_equal(s->tokens[i].text, name))
             continue;
-        if (i > 0 && (token_is(s, i - 1, "struct") || token_is(s, i - 1, "union") ||
-                      token_is(s, i - 1, "enum")))
+        if (i > 0 && (rule_token_is(s, i - 1, "struct") || rule_token_is(s, i - 1, "union") ||
+                      rule_token_is(s, i - 1, "enum")))
             return true;
-        for (size_t k = i; k-- > 0 && !token_is(s, k, ";");) {
-            if (token_is(s, k, "typedef"))
+        for (size_t k = i; k-- > 0 && !rule_token_is(s, k, ";");) {
+            if (rule_token_is(s, k, "typedef"))
                 return true;
         }
     }
@@ -200,7 +203,7 @@ static bool may_be_type(const struct rule_source *s, size_t at)
 static bool has_dots(const struct rule_source *s, size_t open)
 {
     for (size_t i = open; i < s->tokens[open].match; i++) {
-        if (token_is(s, i, "...") || token_is(s, i, "(") != (i == open))
+        if (rule_token_is(s, i, "...") || rule_token_is(s, i, "(") != (i == open))
             return true;
     }
     return false;
@@ -216,15 +219,15 @@ static bool missing_semicolon(const struct rule_source *s)
     for (size_t i = 0; i + 1 < s->count; i++) {
         if (!is_operand_end(s, i))
             continue;
-        const bool is_name = token_is_name(s, i);
+        const bool is_name = rule_token_is_name(s, i);
         const size_t open = s->tokens[i + 1].match;
-        if (token_in(s, i + 1, statements, COUNT(statements)))
+        if (rule_token_in(s, i + 1, statements, COUNT(statements)))
             return true;
-        if (!is_name && token_in(s, i + 1, types, COUNT(types)))
+        if (!is_name && rule_token_in(s, i + 1, types, COUNT(types)))
             return true;
-        if (token_is(s, i + 1, "}") && open != RULE_NO_TOKEN && begins_block(s, open))
+        if (rule_token_is(s, i + 1, "}") && open != RULE_NO_TOKEN && begins_block(s, open))
             return true;
-        if (knows_types && token_is_name(s, i + 1) && !is_in_attribute(s, i) &&
+        if (knows_types && rule_token_is_name(s, i + 1) && !is_in_attribute(s, i) &&
             (!is_name || (is_own_name(s, i) && !may_be_type(s, i))) && depth_before(s, i) > 0)
             return true;
     }
@@ -235,9 +238,9 @@ static bool missing_semicolon(const struct rule_source *s)
 static bool declares(const struct rule_source *s, size_t at)
 {
     static const char *const after[] = {"=", ";", "[", ","};
-    return at > 0 && token_is_name(s, at) && token_is_type(s, at - 1) &&
-           token_in(s, at + 1, after, COUNT(after)) &&
-           (at < 2 || ends_statement(s, at - 2) || token_is(s, at - 2, "const"));
+    return at > 0 && rule_token_is_name(s, at) && rule_token_is_type(s, at - 1) &&
+           rule_token_in(s, at + 1, after, COUNT(after)) &&
+           (at < 2 || ends_statement(s, at - 2) || rule_token_is(s, at - 2, "const"));
 }
 
 static bool redefinition(const struct rule_source *s)
@@ -245,7 +248,7 @@ static bool redefinition(const struct rule_source *s)
     for (size_t i = 0; i < s->count; i++) {
         if (!declares(s, i) || depth_before(s, i) == 0)
             continue;
-        for (size_t k = i + 1; k < s->count && !token_is(s, k, "}"); k++) {
+        for (size_t k = i + 1; k < s->count && !rule_token_is(s, k, "}"); k++) {
             const size_t match = s->tokens[k].match;
             if (s->tokens[k].kind == RULE_TOKEN_DIRECTIVE)
                 break; /* it may be another branch */
@@ -262,15 +265,16 @@ static bool redefinition(const struct rule_source *s)
 static size_t body_of_parameter(const struct rule_source *s, size_t at)
 {
     size_t close = at;
-    while (close < s->count && !token_is(s, close, ")") && !token_is(s, close, "("))
+    while (close < s->count && !rule_token_is(s, close, ")") && !rule_token_is(s, close, "("))
         close++;
-    return token_is(s, close, ")") && token_is(s, close + 1, "{") ? close + 1 : RULE_NO_TOKEN;
+    return rule_token_is(s, close, ")") && rule_token_is(s, close + 1, "{") ? close + 1
+                                                                            : RULE_NO_TOKEN;
 }
 
 static size_t skip_qualifiers(const struct rule_source *s, size_t at)
 {
-    while (token_is(s, at, "restrict") || token_is(s, at, "__restrict") ||
-           token_is(s, at, "__restrict__") || token_is(s, at, "const"))
+    while (rule_token_is(s, at, "restrict") || rule_token_is(s, at, "__restrict") ||
+           rule_token_is(s, at, "__restrict__") || rule_token_is(s, at, "const"))
         at++;
     return at;
 }
@@ -280,11 +284,11 @@ static bool write_to_const(const struct rule_source *s)
 {
     static const char *const writes[] = {"=", "+=", "-=", "*=", "/=", "++", "--"};
     for (size_t i = 0; i + 3 < s->count; i++) {
-        if (!token_is(s, i, "const") || !token_is_type(s, i + 1) || !token_is(s, i + 2, "*") ||
-            s->tokens[i].depth != 0)
+        if (!rule_token_is(s, i, "const") || !rule_token_is_type(s, i + 1) ||
+            !rule_token_is(s, i + 2, "*") || s->tokens[i].depth != 0)
             continue;
         const size_t name = skip_qualifiers(s, i + 3);
-        const size_t body = token_is_name(s, name) && !token_is(s, name + 1, "[")
+        const size_t body = rule_token_is_name(s, name) && !rule_token_is(s, name + 1, "[")
                                 ? body_of_parameter(s, name)
                                 : RULE_NO_TOKEN;
         if (body == RULE_NO_TOKEN || s->tokens[body].match == RULE_NO_TOKEN)
@@ -292,8 +296,8 @@ static bool write_to_const(const struct rule_source *s)
         for (size_t k = body + 1; k + 1 < s->tokens[body].match; k++) {
             const size_t close = s->tokens[k + 1].match;
             if (str_equal(s->tokens[k].text, s->tokens[name].text) && !is_member(s, k) &&
-                !token_is(s, k - 1, "*") && token_is(s, k + 1, "[") && close != RULE_NO_TOKEN &&
-                token_in(s, close + 1, writes, COUNT(writes)))
+                !rule_token_is(s, k - 1, "*") && rule_token_is(s, k + 1, "[") &&
+                close != RULE_NO_TOKEN && rule_token_in(s, close + 1, writes, COUNT(writes)))
                 return true;
         }
     }
@@ -304,17 +308,17 @@ static bool write_to_const(const struct rule_source *s)
 static bool argument_count(const struct rule_source *s)
 {
     for (size_t i = 1; i + 1 < s->count; i++) {
-        if (!token_is_name(s, i) || !token_is(s, i + 1, "(") || depth_before(s, i) != 0)
+        if (!rule_token_is_name(s, i) || !rule_token_is(s, i + 1, "(") || depth_before(s, i) != 0)
             continue;
         const size_t close = s->tokens[i + 1].match;
-        const int64_t takes = token_argument_count(s, i + 1);
-        if (close == RULE_NO_TOKEN || !token_is(s, close + 1, "{") || has_dots(s, i + 1) ||
+        const int64_t takes = rule_token_argument_count(s, i + 1);
+        if (close == RULE_NO_TOKEN || !rule_token_is(s, close + 1, "{") || has_dots(s, i + 1) ||
             is_in_directive(s, s->tokens[i].text))
             continue;
         for (size_t k = close + 1; k + 1 < s->count; k++) {
-            if (str_equal(s->tokens[k].text, s->tokens[i].text) && token_is(s, k + 1, "(") &&
+            if (str_equal(s->tokens[k].text, s->tokens[i].text) && rule_token_is(s, k + 1, "(") &&
                 !is_member(s, k) && s->tokens[k + 1].match != RULE_NO_TOKEN &&
-                depth_before(s, k) > 0 && token_argument_count(s, k + 1) != takes)
+                depth_before(s, k) > 0 && rule_token_argument_count(s, k + 1) != takes)
                 return true;
         }
     }
@@ -325,10 +329,11 @@ static bool undeclared_label(const struct rule_source *s)
 {
     for (size_t i = 0; i + 1 < s->count; i++) {
         bool found = false;
-        if (!token_is(s, i, "goto") || !token_is_name(s, i + 1))
+        if (!rule_token_is(s, i, "goto") || !rule_token_is_name(s, i + 1))
             continue;
         for (size_t k = 0; k + 1 < s->count && !found; k++)
-            found = str_equal(s->tokens[k].text, s->tokens[i + 1].text) && token_is(s, k + 1, ":");
+            found =
+                str_equal(s->tokens[k].text, s->tokens[i + 1].text) && rule_token_is(s, k + 1, ":");
         if (!found && !is_in_directive(s, s->tokens[i + 1].text))
             return true;
     }

@@ -17,7 +17,7 @@ struct condition {
 static bool uses(const struct rule_source *s, const struct condition *c)
 {
     for (size_t i = 0; i < s->count; i++) {
-        if (s->tokens[i].kind == RULE_TOKEN_NAME && token_glob(c->words[1], s->tokens[i].text))
+        if (s->tokens[i].kind == RULE_TOKEN_NAME && rule_token_glob(c->words[1], s->tokens[i].text))
             return true;
     }
     return false;
@@ -32,10 +32,10 @@ static bool is_undefined(const struct rule_source *s, const struct condition *c)
             return false;
         if (!str_equal(s->tokens[i].text, c->words[1]))
             continue;
-        const bool is_declared =
-            i > 0 &&
-            (token_is_type(s, i - 1) || token_is_name(s, i - 1) || token_is(s, i - 1, "*")) &&
-            s->tokens[i].depth == 0;
+        const bool is_declared = i > 0 &&
+                                 (rule_token_is_type(s, i - 1) || rule_token_is_name(s, i - 1) ||
+                                  rule_token_is(s, i - 1, "*")) &&
+                                 s->tokens[i].depth == 0;
         return !is_declared;
     }
     return false;
@@ -47,9 +47,9 @@ static bool calls(const struct rule_source *s, const struct condition *c)
     if (c->count == 4 && !str_parse_int64(c->words[3], &wanted))
         return false;
     for (size_t i = 0; i + 1 < s->count; i++) {
-        if (s->tokens[i].kind == RULE_TOKEN_NAME && token_is(s, i + 1, "(") &&
-            token_glob(c->words[1], s->tokens[i].text) &&
-            (wanted < 0 || token_argument_count(s, i + 1) == wanted))
+        if (s->tokens[i].kind == RULE_TOKEN_NAME && rule_token_is(s, i + 1, "(") &&
+            rule_token_glob(c->words[1], s->tokens[i].text) &&
+            (wanted < 0 || rule_token_argument_count(s, i + 1) == wanted))
             return true;
     }
     return false;
@@ -76,7 +76,7 @@ static bool lacks(const struct rule_source *s, const struct condition *c)
 static bool has_flag(const struct rule_source *s, const struct condition *c)
 {
     for (size_t i = 0; i < s->flag_count; i++) {
-        if (token_glob(c->words[1], s->flags[i]))
+        if (rule_token_glob(c->words[1], s->flags[i]))
             return true;
     }
     return false;
@@ -94,7 +94,8 @@ static bool is_of_language(const struct rule_source *s, const struct condition *
             s->tokens[i].kind == RULE_TOKEN_NAME ? name_foreign_language(s->tokens[i].text) : NULL;
         if (language && str_equal(language, c->words[1]))
             return true;
-        if (str_equal(c->words[1], "C++") && token_is(s, i, "std") && token_is(s, i + 1, ":"))
+        if (str_equal(c->words[1], "C++") && rule_token_is(s, i, "std") &&
+            rule_token_is(s, i + 1, ":"))
             return true;
     }
     return false;
@@ -104,7 +105,7 @@ static bool fits(const struct rule_token *token, const char *word)
 {
     switch (token->kind) {
     case RULE_TOKEN_NAME:
-        return str_equal(word, "$name") ? true : token_glob(word, token->text);
+        return str_equal(word, "$name") ? true : rule_token_glob(word, token->text);
     case RULE_TOKEN_NUMBER:
         return str_equal(word, "$number") || str_equal(word, token->text);
     case RULE_TOKEN_STRING:
@@ -216,7 +217,7 @@ static bool all_hold(const char *predicate, const struct rule_source *source, bo
     return *known && holds;
 }
 
-bool predicate_valid(const char *predicate, struct err *err)
+bool rule_predicate_valid(const char *predicate, struct err *err)
 {
     char bad[64];
     bool known = false;
@@ -227,7 +228,7 @@ bool predicate_valid(const char *predicate, struct err *err)
     return err_set(err, ERR_BAD_INPUT, "'%s' is no condition of a rule", bad);
 }
 
-bool predicate_holds(const char *predicate, const struct rule_source *source)
+bool rule_predicate_holds(const char *predicate, const struct rule_source *source)
 {
     char bad[64];
     bool known = false;

@@ -19,9 +19,9 @@
  *                                their kind, $end for a semicolon, a star for any letters
  *                                of a name
  *
- * Used when a rule is made (predicate_propose, tried on what failed and what passed) and when it is
- * asked. Text of a predicate comes from memories of others: predicate_valid before the first use.
- * Pure; any thread.
+ * Used when a rule is made (rule_predicate_propose, tried on what failed and what passed) and when
+ * it is asked. Text of a predicate comes from memories of others: rule_predicate_valid before the
+ * first use. Pure; any thread.
  */
 #ifndef KOPE_RULE_PREDICATE_H
 #define KOPE_RULE_PREDICATE_H
@@ -33,10 +33,10 @@
 enum { PREDICATE_MAX_BYTES = 1024 };
 
 /* ERR_BAD_INPUT names the condition that is not known. */
-bool predicate_valid(const char *predicate, struct err *err);
+bool rule_predicate_valid(const char *predicate, struct err *err);
 
 /* False too where a condition is not known. */
-bool predicate_holds(const char *predicate, const struct rule_source *source);
+bool rule_predicate_holds(const char *predicate, const struct rule_source *source);
 
 /* One failure of a cause, for the making of a predicate. */
 struct rule_sample {
@@ -46,7 +46,7 @@ struct rule_sample {
 
 /* The n-th predicate that could foretell this cause, best first, or NULL after the last. None has
  * been tried yet. */
-const char *predicate_propose(const struct cause *cause, const struct rule_sample *samples,
-                              size_t count, size_t n, struct arena *arena);
+const char *rule_predicate_propose(const struct cause *cause, const struct rule_sample *samples,
+                                   size_t count, size_t n, struct arena *arena);
 
 #endif

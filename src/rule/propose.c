@@ -82,7 +82,7 @@ static bool is_cause(const struct cause *cause, const char *name)
 static bool all_hold(const char *predicate, const struct rule_sample *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!predicate_holds(predicate, samples[i].source))
+        if (!rule_predicate_holds(predicate, samples[i].source))
             return false;
     }
     return true;
@@ -141,7 +141,8 @@ static size_t call_at(const struct rule_sample *sample, const char *name)
     size_t best = RULE_NO_TOKEN;
     for (size_t i = 0; i + 1 < sample->source->count; i++) {
         if (str_equal(sample->source->tokens[i].text, name) &&
-            token_is(sample->source, i + 1, "(") && sample->source->tokens[i].line <= sample->line)
+            rule_token_is(sample->source, i + 1, "(") &&
+            sample->source->tokens[i].line <= sample->line)
             best = i;
     }
     return best;
@@ -157,7 +158,7 @@ static void offer_call(struct list *list, const struct cause *cause,
     for (size_t i = 0; i < count; i++) {
         const size_t at = call_at(&samples[i], cause->subject);
         const int64_t here =
-            at == RULE_NO_TOKEN ? -1 : token_argument_count(samples[i].source, at + 1);
+            at == RULE_NO_TOKEN ? -1 : rule_token_argument_count(samples[i].source, at + 1);
         if (here < 0 || (common >= 0 && here != common))
             return;
         common = here;
@@ -207,7 +208,7 @@ static const char *unify(const char *word, const struct rule_source *s, size_t a
         str_equal(word, "$name") ||
         (strchr("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", word[0]) &&
          word[0] != '\0');
-    if (!token_is_name(s, at) || !was_name || str_equal(word, "$string"))
+    if (!rule_token_is_name(s, at) || !was_name || str_equal(word, "$string"))
         return NULL;
     return str_equal(word, "$name") ? word : unify_names(word, here, arena);
 }
@@ -215,7 +216,7 @@ static const char *unify(const char *word, const struct rule_source *s, size_t a
 /* A keyword or type of the first sample is not to be one of many names. */
 static bool is_fixed(const struct rule_source *s, size_t at)
 {
-    return token_is_keyword(s, at) || token_is_type(s, at);
+    return rule_token_is_keyword(s, at) || rule_token_is_type(s, at);
 }
 
 static const char *common_word(const struct rule_sample *samples, const size_t *anchors,
@@ -229,14 +230,14 @@ static const char *common_word(const struct rule_sample *samples, const size_t *
         const struct rule_token *token = &samples[i].source->tokens[at];
         if (i == 0) {
             word = word_of(token);
-            if (word && token_is_name(samples[i].source, (size_t)at) &&
+            if (word && rule_token_is_name(samples[i].source, (size_t)at) &&
                 !is_fixed(samples[i].source, (size_t)at) && !cause_name_is_known(word))
                 word = "$name"; /* a name that the source chose */
             if (word && token->kind == RULE_TOKEN_NUMBER && count > 1)
                 word = token->text;
             continue;
         }
-        if (word && str_equal(word, "$name") && token_is_name(samples[i].source, (size_t)at) &&
+        if (word && str_equal(word, "$name") && rule_token_is_name(samples[i].source, (size_t)at) &&
             !is_fixed(samples[i].source, (size_t)at))
             continue;
         if (word && !str_equal(word, word_of(token) ? word_of(token) : "") &&
@@ -272,8 +273,8 @@ static const char *common_sequence(const struct rule_sample *samples, size_t cou
     return words >= 2 ? arena_strdup(arena, buf_text(&text)) : NULL;
 }
 
-const char *predicate_propose(const struct cause *cause, const struct rule_sample *samples,
-                              size_t count, size_t n, struct arena *arena)
+const char *rule_predicate_propose(const struct cause *cause, const struct rule_sample *samples,
+                                   size_t count, size_t n, struct arena *arena)
 {
     struct list list = {.wanted = n, .arena = arena};
     offer_isa(&list, cause);

@@ -7,12 +7,12 @@
 #include <ctype.h>
 #include <string.h>
 
-bool token_is(const struct rule_source *s, size_t at, const char *text)
+bool rule_token_is(const struct rule_source *s, size_t at, const char *text)
 {
     return at < s->count && str_equal(s->tokens[at].text, text);
 }
 
-bool token_is_keyword(const struct rule_source *s, size_t at)
+bool rule_token_is_keyword(const struct rule_source *s, size_t at)
 {
     return at < s->count && s->tokens[at].kind == RULE_TOKEN_NAME &&
            name_is_among(s->tokens[at].text,
@@ -24,45 +24,45 @@ bool token_is_keyword(const struct rule_source *s, size_t at)
                          "_Pragma");
 }
 
-bool token_is_name(const struct rule_source *s, size_t at)
+bool rule_token_is_name(const struct rule_source *s, size_t at)
 {
-    return at < s->count && s->tokens[at].kind == RULE_TOKEN_NAME && !token_is_keyword(s, at);
+    return at < s->count && s->tokens[at].kind == RULE_TOKEN_NAME && !rule_token_is_keyword(s, at);
 }
 
-bool token_is_type(const struct rule_source *s, size_t at)
+bool rule_token_is_type(const struct rule_source *s, size_t at)
 {
     return at < s->count && s->tokens[at].kind == RULE_TOKEN_NAME &&
            name_is_basic_type(s->tokens[at].text);
 }
 
-bool token_in(const struct rule_source *s, size_t at, const char *const *texts, size_t count)
+bool rule_token_in(const struct rule_source *s, size_t at, const char *const *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (token_is(s, at, texts[i]))
+        if (rule_token_is(s, at, texts[i]))
             return true;
     }
     return false;
 }
 
-int64_t token_argument_count(const struct rule_source *s, size_t open)
+int64_t rule_token_argument_count(const struct rule_source *s, size_t open)
 {
     const size_t close = s->tokens[open].match;
     int64_t count = 1;
     if (close == RULE_NO_TOKEN)
         return -1;
-    if (close == open + 1 || (close == open + 2 && token_is(s, open + 1, "void")))
+    if (close == open + 1 || (close == open + 2 && rule_token_is(s, open + 1, "void")))
         return 0;
     for (size_t i = open + 1; i < close; i++) {
         const size_t match = s->tokens[i].match;
         if (match != RULE_NO_TOKEN && match > i)
             i = match;
         else
-            count += token_is(s, i, ",");
+            count += rule_token_is(s, i, ",");
     }
     return count;
 }
 
-bool token_glob(const char *glob, const char *text)
+bool rule_token_glob(const char *glob, const char *text)
 {
     /* The last star seen may take one letter more. */
     const char *star = NULL, *retry = NULL;
@@ -85,7 +85,7 @@ bool token_glob(const char *glob, const char *text)
     return *glob == '\0';
 }
 
-struct first_uses token_first_uses(const struct rule_source *s, struct arena *arena)
+struct first_uses rule_token_first_uses(const struct rule_source *s, struct arena *arena)
 {
     size_t slots = 16;
     while (slots < s->count * 2)

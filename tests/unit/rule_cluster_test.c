@@ -218,7 +218,7 @@ static void rule_find_predicate__fires_on_what_passed__another_is_found(void **s
     const char *predicate =
         rule_find_predicate(&h.all[0].cause, samples, 3, &passed, 1, &covered, &h.arena);
     assert_non_null(predicate);
-    assert_false(predicate_holds(predicate, passed));
+    assert_false(rule_predicate_holds(predicate, passed));
     /* What failed and passed cannot be told apart. */
     passed = samples[1].source;
     assert_null(rule_find_predicate(&h.all[0].cause, samples, 3, &passed, 1, &covered, &h.arena));

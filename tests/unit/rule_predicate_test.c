@@ -34,9 +34,9 @@ static bool holds(const char *predicate, const char *source)
                                              .flags = flags,
                                              .flag_count = 2};
     struct err err = {0};
-    if (!predicate_valid(predicate, &err))
+    if (!rule_predicate_valid(predicate, &err))
         fail_msg("%s", err.message);
-    const bool result = predicate_holds(predicate, rule_source_read(&candidate, &arena));
+    const bool result = rule_predicate_holds(predicate, rule_source_read(&candidate, &arena));
     arena_free(&arena);
     return result;
 }
@@ -125,8 +125,8 @@ static void predicate_propose__one_recorded_failure__foretells_it(void **state)
         failures++;
         if (!predicate)
             fail_msg("%s: none for '%s'", names[i], cause.key);
-        assert_true(predicate_valid(predicate, &err));
-        assert_true(predicate_holds(predicate, sample.source));
+        assert_true(rule_predicate_valid(predicate, &err));
+        assert_true(rule_predicate_holds(predicate, sample.source));
     }
     assert_true(failures > 30);
     arena_free(&arena);
@@ -213,7 +213,7 @@ static void predicate_valid__hostile_text__is_refused(void **state)
         "sequence a b c d e f g h i j k l m n o p q r s t u v w x y z"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct err err = {0};
-        if (predicate_valid(bad[i], &err))
+        if (rule_predicate_valid(bad[i], &err))
             fail_msg("'%s' is valid", bad[i]);
         assert_int_equal(err.kind, ERR_BAD_INPUT);
     }
@@ -246,7 +246,7 @@ static void predicate_holds__isa_off__follows_the_flags(void **state)
         const struct rule_candidate candidate = {
             .source = "", .isa = "avx,avx2,fma", .flags = rows[i].flags, .flag_count = count};
         const char *predicate = arena_printf(&arena, "isa-off %s", rows[i].feature);
-        if (predicate_holds(predicate, rule_source_read(&candidate, &arena)) != rows[i].is_off)
+        if (rule_predicate_holds(predicate, rule_source_read(&candidate, &arena)) != rows[i].is_off)
             fail_msg("row %zu", i);
         arena_free(&arena);
     }
