@@ -17,7 +17,7 @@ struct sense {
 static bool is_structural(const struct meaning *meaning)
 {
     static const char *const causes[] = {"open-bracket", "open-comment", "open-conditional",
-                                         "open-literal"};
+                                         "open-literal", "extra-brace"};
     for (size_t i = 0; meaning->cause && i < sizeof causes / sizeof *causes; i++) {
         if (str_equal(meaning->cause, causes[i]))
             return true;
@@ -88,6 +88,22 @@ static const char *subject_in_notes(const struct diagnostics *all, const struct 
     return "";
 }
 
+/* clang calls a type that it does not know an identifier: "vec8 v" has a name behind it. */
+static bool names_a_type(const struct diagnostic *d, struct arena *arena)
+{
+    const char *captures[MOST_CAPTURES] = {0};
+    if (!wording_match("use of undeclared identifier '*'*", d->message, arena, captures))
+        return false;
+    const size_t length = strlen(captures[0]);
+    const char *at = strstr(d->excerpt, captures[0]);
+    if (!at || length == 0 ||
+        (at > d->excerpt && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
+        return false;
+    const size_t blanks = strspn(at + length, " \t");
+    const char next = at[length + blanks];
+    return blanks > 0 && (isalpha((unsigned char)next) || next == '_');
+}
+
 static bool is_of_candidate(const struct diagnostic *d)
 {
     return str_equal(d->file, "candidate.c") && d->line > 0;
@@ -143,6 +159,10 @@ static void read_compiler(const struct failure *failure, const struct diagnostic
         return;
     }
     const char *subject = root.meaning.subject;
+    if (names_a_type(root.at, arena)) {
+        set_key(out, "unknown-type", subject, arena);
+        return;
+    }
     if (str_equal(root.meaning.cause, "argument-count") && subject[0] == '\0')
         subject = subject_in_notes(all, root.at, arena);
     set_key(out, root.meaning.cause, subject, arena);
@@ -234,6 +254,32 @@ static void read_flag(const struct failure *failure, struct arena *arena, struct
         set_unknown(out, failure->mechanism, failure->evidence, arena);
 }
 
+/* What the screening of a source names. */
+static const struct {
+    const char *pattern, *cause;
+} screened[] = {
+    {"it includes <*>*", "refused-header"},
+    {"it includes \"*\"*", "refused-header"},
+    {"it has the directive '#*'*", "refused-directive"},
+    {"it has a pragma '*'*", "refused-pragma"},
+    {"it has the attribute '*'*", "refused-attribute"},
+    {"it has inline assembly*", "refused-assembly"},
+    {"it uses '*'*", "refused-word"},
+};
+
+static void read_screen(const struct failure *failure, struct arena *arena, struct cause *out)
+{
+    for (size_t i = 0; i < sizeof screened / sizeof *screened; i++) {
+        const char *captures[MOST_CAPTURES] = {""};
+        if (!wording_match(screened[i].pattern, failure->evidence, arena, captures))
+            continue;
+        const bool has_subject = strchr(screened[i].pattern, '*')[1] != '\0';
+        set_key(out, screened[i].cause, has_subject ? captures[0] : "", arena);
+        return;
+    }
+    set_unknown(out, failure->mechanism, failure->evidence, arena);
+}
+
 struct cause cause_of(const struct failure *given, struct arena *arena)
 {
     struct failure failure = *given;
@@ -260,7 +306,7 @@ struct cause cause_of(const struct failure *given, struct arena *arena)
     else if (str_equal(failure.mechanism, "M12-object"))
         read_object(&failure, &all, arena, &out);
     else if (str_equal(failure.mechanism, "M12-source"))
-        set_unknown(&out, failure.mechanism, failure.evidence, arena);
+        read_screen(&failure, arena, &out);
     else
         read_compiler(&failure, &all, arena, &out);
     return out;

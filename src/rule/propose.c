@@ -22,6 +22,7 @@ static const struct {
     {"missing-semicolon", "missing-semicolon"},
     {"open-bracket", "open-brace"},
     {"nested-function", "open-brace"},
+    {"extra-brace", "extra-brace"},
     {"statement-outside-function", "extra-brace"},
     {"missing-parenthesis", "open-parenthesis"},
     {"expected-expression", "open-parenthesis"},
@@ -33,6 +34,7 @@ static const struct {
     {"write-to-const", "write-to-const"},
     {"argument-count", "argument-count"},
     {"undeclared-label", "undeclared-label"},
+    {"refused-assembly", "uses *asm*"},
 };
 
 /* The same for causes that have a subject. */
@@ -41,6 +43,9 @@ static const struct {
 } subject_rows[] = {
     {"forbidden-function", "calls %"},
     {"missing-header", "includes %"},
+    {"refused-header", "includes %"},
+    {"refused-word", "uses %"},
+    {"refused-attribute", "uses %"},
     {"refused-flag", "flag %"},
     {"bad-flag", "flag %"},
     {"foreign-language", "language %"},

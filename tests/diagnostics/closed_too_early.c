@@ -1,4 +1,4 @@
-/* cause: statement-outside-function */
+/* cause: extra-brace */
 void f(const float *x, float *y, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -221,6 +221,12 @@ static void cause_of__gate_and_signals__keys_without_numbers(void **state)
         {VERDICT_REJECTED, "M12-object",
          "it uses 'printf', which is not among the functions that a kernel may call (libm)",
          "forbidden-function printf"},
+        {VERDICT_REJECTED, "M12-source",
+         "it includes <mkl.h>, which is not among the headers that a kernel may include",
+         "refused-header mkl.h"},
+        {VERDICT_REJECTED, "M12-source", "it uses 'syscall'", "refused-word syscall"},
+        {VERDICT_REJECTED, "M12-source",
+         "it has inline assembly; only an empty template is allowed", "refused-assembly"},
         {VERDICT_REJECTED, "M12-object", "the image cannot be loaded: undefined symbol: foo2",
          "M12-object: the image cannot be loaded: undefined symbol: foo2"},
     };
