@@ -14,6 +14,8 @@ extern const struct command command_memory_stats, command_memory_verify, command
     command_memory_export, command_memory_prune;
 extern const struct command command_skill_list, command_skill_show, command_skill_verify,
     command_skill_learn, command_skill_export, command_skill_import;
+extern const struct command command_rule_list, command_rule_show, command_rule_verify,
+    command_rule_learn;
 extern const struct command command_target_list, command_target_probe, command_task_new,
     command_task_check, command_task_explain;
 extern const struct command command_model_list, command_model_ping, command_model_count,

@@ -132,6 +132,14 @@ static void write_text(const struct optimize_result *r, const char *path, struct
         (void)buf_append_str(
             out, "  most candidates could not be measured: the host was too busy; stop other work "
                  "and run it again\n");
+    if (r->builds_saved != 0)
+        (void)buf_printf(out, "  rules refused %lld more before a build ('kope rule list')\n",
+                         (long long)r->builds_saved);
+    if (r->rules_learned != 0)
+        (void)buf_printf(out, "  new rules from what failed: %lld ('kope rule list')\n",
+                         (long long)r->rules_learned);
+    if (r->rules_problem)
+        (void)buf_printf(out, "  no rules were made of what failed: %s\n", r->rules_problem);
     write_models(r, out);
     if (r->trace_problem)
         (void)buf_printf(out, "  the trace is not complete: %s\n", r->trace_problem);
@@ -166,6 +174,8 @@ void command_write_result_json(const struct optimize_result *r, const char *path
     json_put_bool(&w, "has_win", r->has_win);
     json_put_int(&w, "evaluations", r->evaluations);
     json_put_int(&w, "evaluations_to_best", r->evaluations_to_best);
+    json_put_int(&w, "builds_saved", r->builds_saved);
+    json_put_int(&w, "rules_learned", r->rules_learned);
     json_put_real(&w, "seconds", (double)r->wall_ns * 1e-9);
     json_put_string(&w, "started_from", r->started_from_memory ? r->start_text : NULL);
     json_put_string(&w, "source", path);

@@ -59,6 +59,7 @@ struct progress {
     int64_t tree_size;
     double best_log_ratio; /* 0: the baseline stands */
     int64_t by_verdict[VERDICT_COUNT];
+    int64_t builds_saved; /* by rules */
     int64_t tokens, token_budget;
     const struct decision_event *decision; /* PROPOSED, JUDGED */
     const char *decision_id;
@@ -113,7 +114,10 @@ struct optimize_result {
     int64_t evaluations, evaluations_to_best;
     int64_t wall_ns;
     int64_t by_verdict[VERDICT_COUNT];
-    int64_t tokens; /* of all exchanges, 0 without a model */
+    int64_t builds_saved;      /* candidates that rules refused before a build; no evaluations */
+    int64_t rules_learned;     /* from this memory's failures, when the run ended */
+    const char *rules_problem; /* why none could be; NULL */
+    int64_t tokens;            /* of all exchanges, 0 without a model */
     bool is_cost_known;
     double cost_usd;
     struct stats_calibration calibration; /* of what was foretold for what was timed */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 enum { MAX_CONFIRMATIONS = 4 };
+#define LEARN_LIMIT_NS (INT64_C(20) * 1000 * 1000 * 1000)
 
 static int64_t elapsed_ns(const struct run *run)
 {
@@ -135,6 +136,7 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     out->evaluations_to_best = run->best > 0 ? run->nodes[run->best].evaluation : 0;
     out->wall_ns = elapsed_ns(run);
     memcpy(out->by_verdict, run->by_verdict, sizeof out->by_verdict);
+    out->builds_saved = run->builds_saved;
     out->started_from_memory = run->started_from_memory;
     out->start_text = run->start_text;
     spans_close(run, reason, out);
@@ -190,6 +192,22 @@ bool run_loop(struct run *run, struct optimize_result *out, struct err *err)
     return run_end(run, reason, out, err);
 }
 
+/* What failed in this run may suffice for a rule. A run whose end was written does not fail of it.
+ */
+static void learn_rules(struct run *run, struct optimize_result *out)
+{
+    static const struct rulebook_limits limits = {.most_ns = LEARN_LIMIT_NS};
+    struct rulebook_lesson lesson = {0};
+    struct err problem = {0};
+    if (run->replay || os_interrupted() ||
+        run->by_verdict[VERDICT_BUILD_FAILED] + run->by_verdict[VERDICT_REJECTED] == 0)
+        return;
+    run_stage(run, "looking for rules in what failed");
+    if (!rulebook_learn(&run->rulebook, &limits, &lesson, &problem))
+        out->rules_problem = arena_strdup(run->arena, problem.message);
+    out->rules_learned = (int64_t)lesson.learned;
+}
+
 bool run_end(struct run *run, const char *reason, struct optimize_result *out, struct err *err)
 {
     /* An interrupted run is left open for `kope resume`; what it found stands in the journal. */
@@ -205,6 +223,7 @@ bool run_end(struct run *run, const char *reason, struct optimize_result *out, s
     if (!run_record_end(run, reason, out, err) || !skill_note_reuses(run, err) ||
         !fill_result(run, reason, out, err))
         return false;
+    learn_rules(run, out);
     run_notify(run, PROGRESS_ENDED, &(struct progress){.text = reason});
     return true;
 }

@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "context/context.h"
 #include "context/transfer.h"
+#include "engine/rulebook.h"
 #include "gate/gate.h"
-#include "json/json.h"
 #include "journal/event.h"
 #include "journal/journal.h"
 #include "moves/moves.h"
@@ -16,6 +16,7 @@
 #include "propose/propose.h"
 #include "search/search.h"
 #include "trace/trace.h"
+#include "json/json.h"
 
 #include <string.h>
 
@@ -98,6 +99,7 @@ struct run {
     bool has_prior;
     struct propose_models models; /* llm */
     struct context_epoch epoch;
+    struct rulebook rulebook;
     struct replay *replay; /* replay.c; NULL: this is no replay */
     struct trace *trace;   /* NULL: none is wanted */
     struct trace_span *run_span, *step_span;
@@ -116,8 +118,10 @@ struct run {
     int64_t started_ns, earlier_ns; /* wall clock of this process; spent before a resume */
     int64_t sequence, evaluations;
     int64_t failed_in_turn;    /* proposals of this process since the last that was judged */
+    int64_t refused_in_turn;   /* by rules */
     int64_t malformed_in_turn; /* the last of them, none of which was even well formed */
     int64_t by_verdict[VERDICT_COUNT];
+    int64_t builds_saved;   /* candidates that a rule refused; not among the evaluations */
     int best;               /* node, 0 while the baseline stands */
     const char *finding;    /* roofline sentence of the best so far */
     const char *bottleneck; /* its class */
@@ -172,6 +176,8 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
 /* Journals what came of a decision: its judging, or the confirmation of a winner. */
 bool step_record_outcome(struct run *run, const char *decision_id, bool is_confirmation,
                          const struct verdict *verdict, struct err *err);
+/* Counts an outcome among the evaluations, or among the builds that were saved. */
+void run_count_outcome(struct run *run, enum verdict_kind kind, const char *mechanism);
 /* Asks the search for a node and the proposer for a candidate; `*ended` with the reason where
  * nothing is left. */
 bool step_search(struct run *run, const char **end_reason, struct err *err);

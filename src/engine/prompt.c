@@ -166,6 +166,29 @@ static bool read_history(struct run *run, struct arena *arena, struct context_re
     return true;
 }
 
+/* Rules that hold here, as failures to avoid: more often met, more worth. Those of the beginning:
+ * what is learned later comes into the next run. */
+static void rule_offers(const struct run *run, struct arena *arena, struct context_request *request)
+{
+    static const double WORTH = 0.02;
+    const struct rulebook *book = &run->rulebook;
+    struct context_offer *offers =
+        arena_array(arena, request->offer_count + book->count + 1, sizeof *offers);
+    if (request->offer_count > 0)
+        memcpy(offers, request->offers, request->offer_count * sizeof *offers);
+    for (size_t i = 0; i < book->count; i++) {
+        const struct rulebook_rule *rule = &book->rules[i];
+        const char *text = rulebook_advice(book, rule, arena);
+        if (text)
+            offers[request->offer_count++] =
+                (struct context_offer){.kind = CONTEXT_RULE,
+                                       .ref = rule->rule.id,
+                                       .text = text,
+                                       .score = WORTH * log1p((double)rule->rule.occurrences)};
+    }
+    request->offers = offers;
+}
+
 static bool build(struct run *run, struct context_request *request, struct arena *arena,
                   struct context *out, struct err *err)
 {
@@ -196,6 +219,7 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
     const struct context_order order = {.order = order_evidence, .context = &ordering};
     if (!skill_offers(run, arena, &request.offers, &request.offer_count, err))
         return false;
+    rule_offers(run, arena, &request);
     request.epoch = &run->epoch;
     request.order = run->proposer ? &order : NULL;
     request.budget_tokens = run->opts.context_tokens;
@@ -263,8 +287,10 @@ bool engine_context(const char *task_path, const char *memory_dir, const char *t
     }
     request.budget_tokens = budget_tokens;
     request.transfer = &transfer;
-    ok = ok && skill_offers(&run, arena, &request.offers, &request.offer_count, err) &&
-         context_build(run.memory.graph, &request, arena, out, err);
+    ok = ok && skill_offers(&run, arena, &request.offers, &request.offer_count, err);
+    if (ok)
+        rule_offers(&run, arena, &request);
+    ok = ok && context_build(run.memory.graph, &request, arena, out, err);
     run_close(&run);
     return ok;
 }

@@ -73,8 +73,8 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                                    err);
     }
     if (d->has_outcome) {
-        node.evaluation = ++run->evaluations;
-        run->by_verdict[d->kind]++;
+        run_count_outcome(run, d->kind, d->mechanism);
+        node.evaluation = run->evaluations;
     }
     (void)step_adopt(run, node_of(run, d->parent), &node);
     return true;

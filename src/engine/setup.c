@@ -26,6 +26,7 @@ void run_notify(struct run *run, enum progress_kind kind, const struct progress 
     progress.time_limit_ns = run->opts.time_limit_ns;
     progress.tree_size = (int64_t)run->node_count;
     progress.best_log_ratio = run->best > 0 ? run->nodes[run->best].log_ratio : 0.0;
+    progress.builds_saved = run->builds_saved;
     progress.tokens = run->spent.tokens;
     progress.token_budget = run->opts.token_budget;
     memcpy(progress.by_verdict, run->by_verdict, sizeof progress.by_verdict);
@@ -247,7 +248,8 @@ bool run_open_for_context(struct run *run, struct err *err)
         return err_within(err, "measuring the target");
     run->features = target_features(run->target);
     run->moves = run_moves_env(run->target, run->task, run->arena);
-    return moves_catalogue(&run->moves, run->arena, &run->catalogue, &run->catalogue_count);
+    return moves_catalogue(&run->moves, run->arena, &run->catalogue, &run->catalogue_count) &&
+           rulebook_open(&run->memory, run->target, run->task, run->arena, &run->rulebook, err);
 }
 
 /* A replay takes its options and its memory from the record. */
@@ -302,6 +304,7 @@ void run_close(struct run *run)
     if (run->run_span)
         spans_close(run, "error", NULL);
     trace_close(&run->trace);
+    rulebook_close(&run->rulebook);
     search_close(&run->search);
     gate_close(&run->gate);
     proposer_close(&run->proposer);

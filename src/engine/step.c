@@ -7,7 +7,12 @@
 
 #include <math.h>
 
-enum { MAX_MALFORMED_IN_TURN = 5, MAX_FAILED_IN_TURN = 20, MAX_EXHAUSTED_IN_TURN = 10000 };
+enum {
+    MAX_MALFORMED_IN_TURN = 5,
+    MAX_FAILED_IN_TURN = 20,
+    MAX_REFUSED_IN_TURN = 1000,
+    MAX_EXHAUSTED_IN_TURN = 10000
+};
 
 static void add_tried(struct run *run, const char *what)
 {
@@ -126,18 +131,27 @@ static bool decide_one(struct run *run, const struct step_input *input, const st
     return true;
 }
 
-/* Several that wait to be judged are built side by side, before anything is timed. */
+/* Several that wait to be judged are built side by side, before anything is timed; not those that a
+ * rule will refuse. */
 static bool build_queued(struct run *run, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     const struct queue *queue = &run->queue;
     const struct candidate **waiting = arena_array(&scratch, queue->count, sizeof *waiting);
     size_t count = 0;
-    for (size_t i = queue->next; i < queue->count; i++)
-        if (!queue->items[i].is_failure)
-            waiting[count++] = &queue->items[i].candidate;
-    return run->replay || !run->gate || count < 2 ||
-           gate_build_ahead(run->gate, waiting, count, err);
+    if (run->replay || !run->gate || queue->count - queue->next < 2)
+        return true;
+    for (size_t i = queue->next; i < queue->count; i++) {
+        const struct queued *queued = &queue->items[i];
+        struct rule_hit hit;
+        if (queued->is_failure)
+            continue;
+        if (!rulebook_ask(&run->rulebook, &queued->candidate, queued->decision_id, &hit, err))
+            return false;
+        if (!hit.rule || hit.is_trial)
+            waiting[count++] = &queued->candidate;
+    }
+    return count < 2 || gate_build_ahead(run->gate, waiting, count, err);
 }
 
 bool step_decide(struct run *run, const struct step_input *input, struct err *err)
@@ -171,9 +185,17 @@ bool step_judge_queued(struct run *run, bool *judged, struct err *err)
         run->malformed_in_turn = queued.is_well_formed ? 0 : run->malformed_in_turn + 1;
         return true;
     }
-    run->failed_in_turn = run->malformed_in_turn = 0;
-    return step_judge_decision(run, queued.parent, queued.decision_id, &queued.decision,
-                               &queued.candidate, err);
+    const int64_t saved = run->builds_saved;
+    if (!step_judge_decision(run, queued.parent, queued.decision_id, &queued.decision,
+                             &queued.candidate, err))
+        return false;
+    /* What a rule refuses takes nothing from the budget: it must end otherwise. */
+    const bool is_refused = run->builds_saved != saved;
+    const bool is_paid = !str_equal(run_proposer_kind(run), "offline");
+    run->refused_in_turn = is_refused ? run->refused_in_turn + 1 : 0;
+    run->failed_in_turn = is_refused && is_paid ? run->failed_in_turn + 1 : 0;
+    run->malformed_in_turn = 0;
+    return true;
 }
 
 bool step_judge(struct run *run, const struct step_input *input, struct err *err)
@@ -247,15 +269,41 @@ bool step_record_outcome(struct run *run, const char *decision_id, bool is_confi
     return memory_append(&run->memory, EVENT_OUTCOME, &body, NULL, err);
 }
 
+/* By a rule where one refuses it, else by the gate. */
+static bool judge_here(struct run *run, const char *decision_id, const struct candidate *candidate,
+                       double race, struct arena *arena, struct verdict *out, struct err *err)
+{
+    struct rule_hit hit;
+    if (!rulebook_ask(&run->rulebook, candidate, decision_id, &hit, err))
+        return false;
+    if (hit.rule && !hit.is_trial) {
+        rulebook_refuse(&run->rulebook, &hit, arena, out);
+        out->gate_id = gate_id(run->gate);
+        return true;
+    }
+    return gate_judge(run->gate, candidate, race, arena, out, err) &&
+           (!hit.rule || rulebook_settle(&run->rulebook, &hit, decision_id, out, err));
+}
+
 static bool judge(struct run *run, const char *decision_id, const struct candidate *candidate,
                   double race, struct arena *arena, struct verdict *out, struct err *err)
 {
     bool found = false;
     if (!run->replay)
-        return gate_judge(run->gate, candidate, race, arena, out, err);
+        return judge_here(run, decision_id, candidate, race, arena, out, err);
     if (!replay_verdict(run, decision_id, false, arena, &found, out, err))
         return false;
     return found || err_set(err, ERR_INTERRUPTED, "the record ends before it was judged");
+}
+
+void run_count_outcome(struct run *run, enum verdict_kind kind, const char *mechanism)
+{
+    if (str_equal(mechanism, "rule")) {
+        run->builds_saved++;
+        return;
+    }
+    run->evaluations++;
+    run->by_verdict[kind]++;
 }
 
 bool step_judge_decision(struct run *run, int parent, const char *decision_id,
@@ -271,8 +319,7 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     spans_judged(run, decision_id, decision, &verdict, start_ns);
     if (!step_record_outcome(run, decision_id, false, &verdict, err))
         return false;
-    run->evaluations++;
-    run->by_verdict[verdict.kind]++;
+    run_count_outcome(run, verdict.kind, verdict.mechanism);
     const struct run_node node = {
         .decision_id = decision_id,
         .candidate = *candidate,
@@ -309,6 +356,8 @@ static const char *keeps_failing(const struct run *run)
         return "the proposer failed five times in turn";
     if (run->failed_in_turn >= MAX_FAILED_IN_TURN * at_once)
         return "twenty proposals in turn came to nothing";
+    if (run->refused_in_turn >= MAX_REFUSED_IN_TURN)
+        return "a thousand candidates in turn were refused by rules";
     return NULL;
 }
 
