@@ -434,23 +434,11 @@ static bool walk_back(struct walk *w, struct err *err)
     }
 }
 
-/* As the baseline is built. */
-static struct candidate build_plainly(const struct walk *w, const char *source)
-{
-    struct candidate candidate = {.source = source};
-    const char *const *flags = NULL;
-    size_t count = 0;
-    target_default_build(w->run.target, &candidate.compiler, &flags, &count);
-    for (size_t i = 0; i < count && i < CANDIDATE_MAX_FLAGS; i++)
-        candidate.flags[candidate.flag_count++] = flags[i];
-    return candidate;
-}
-
 /* The expert must be right; how much faster than the reference it is, is told. */
 static bool judge_expert(struct walk *w, struct err *err)
 {
     CLEANUP(duel_close) struct duel duel = {0};
-    const struct candidate plain = build_plainly(w, w->run.task->reference);
+    const struct candidate plain = skill_plain_build(&w->run, w->run.task->reference);
     if (!duel_open(w, &plain, &w->current, &duel, err))
         return false;
     if (!duel.contest)
@@ -472,7 +460,7 @@ static bool read_expert(struct walk *w, struct err *err)
     if (!os_read_file(w->opts->expert_path, CANDIDATE_MAX_SOURCE_BYTES, w->run.arena, &source, NULL,
                       err))
         return false;
-    w->current = build_plainly(w, source);
+    w->current = skill_plain_build(&w->run, source);
     if (w->opts->compiler)
         w->current.compiler = w->opts->compiler;
     if (!w->opts->flags)

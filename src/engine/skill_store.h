@@ -37,6 +37,8 @@ void skill_facts_of_target(const struct target *target, struct arena *arena,
                            struct skill_facts *out);
 struct skill_scope skill_scope_of(const struct skill_facts *facts, const struct run *run);
 
+/* A source built as the baseline is. */
+struct candidate skill_plain_build(const struct run *run, const char *source);
 /* The two sides of a trial: candidates that differ in the skill alone. False with the refusal in
  * words (`*why`) is an answer, not an error: then both are empty. */
 bool skill_sides(struct run *run, const struct graph_skill *skill, const char *after,

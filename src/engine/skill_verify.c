@@ -7,12 +7,27 @@
 
 #define TRIAL_BUDGET_NS (INT64_C(3) * 1000 * 1000 * 1000)
 
+struct candidate skill_plain_build(const struct run *run, const char *source)
+{
+    struct candidate candidate = {.source = source};
+    const char *const *flags = NULL;
+    size_t count = 0;
+    target_default_build(run->target, &candidate.compiler, &flags, &count);
+    for (size_t i = 0; i < count && i < CANDIDATE_MAX_FLAGS; i++)
+        candidate.flags[candidate.flag_count++] = flags[i];
+    return candidate;
+}
+
 static bool read_example(struct run *run, const struct graph_skill *skill,
                          struct candidate sides[2], struct err *err)
 {
     const char *build = skill->build;
     const size_t length = strcspn(build, " ");
     for (int i = 0; i < 2; i++) {
+        sides[i] = skill_plain_build(run, NULL);
+        if (build[0] == '\0')
+            continue;
+        sides[i].flag_count = 0;
         if (length != 0)
             sides[i].compiler = arena_strndup(run->arena, build, length);
         if (!candidate_parse_flags(build + length, run->arena, &sides[i]))
@@ -55,7 +70,7 @@ bool skill_sides(struct run *run, const struct graph_skill *skill, const char *a
         *why = "it is a text for people and models: there is nothing that a program can apply";
         return true;
     }
-    if (!str_equal(skill->learned_on, run->task->id.text)) {
+    if (skill->learned_on[0] != '\0' && !str_equal(skill->learned_on, run->task->id.text)) {
         *why = "it has an example and no change in the words of a recipe: a trial is possible on "
                "the task that it was learned on, where the held-out shapes count";
         return true;
@@ -65,11 +80,13 @@ bool skill_sides(struct run *run, const struct graph_skill *skill, const char *a
     return read_example(run, skill, sides, err);
 }
 
-/* What counts: on the task that it was learned on the shapes that learning did not see. */
+/* What counts: on the task that it was learned on, or may have been, the shapes that learning did
+ * not see. */
 static void weigh(struct run *run, struct skill_trial *out)
 {
     const struct verdict *v = &out->verdict;
-    const bool is_home = str_equal(out->skill.learned_on, run->task->id.text);
+    const bool is_home =
+        out->skill.change[0] == '\0' || str_equal(out->skill.learned_on, run->task->id.text);
     out->on_held_out = is_home && v->has_held_out;
     out->log_ratio = out->on_held_out ? v->held_out_log_ratio : v->log_ratio;
     out->log_low = out->on_held_out ? v->held_out_low : v->log_low;
