@@ -244,6 +244,9 @@ struct search_prior prior_read(const struct json *settings);
 /* Verified skills that apply here, for a prompt. */
 bool skill_offers(struct run *run, struct arena *arena, const struct context_offer **out,
                   size_t *out_count, struct err *err);
+/* The same as files for a coding agent. */
+bool skill_files(struct run *run, struct arena *arena, const struct propose_skill **out,
+                 size_t *out_count, struct err *err);
 /* Judges the verified skills that apply here on top of each other, as one candidate. */
 bool skill_start(struct run *run, struct err *err);
 /* After a run: what its decisions say of the skills that they used, as evidence. */

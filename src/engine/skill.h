@@ -38,6 +38,9 @@ bool engine_skill_show(const char *memory_dir, const char *target, const char *n
 bool engine_skill_facts(const char *task_path, const char *target, struct arena *arena,
                         struct skill_facts *out, struct err *err);
 
+/* SKILL.md of one skill, as it would be written. */
+bool engine_skill_markdown(const char *memory_dir, const char *target, const char *name,
+                           struct buf *out, struct err *err);
 /* Writes DIR/NAME/SKILL.md with its example; `name` NULL: every verified skill. */
 bool engine_skill_export(const char *memory_dir, const char *target, const char *name,
                          const char *dir, struct arena *arena, size_t *out_count, struct err *err);

@@ -2,6 +2,7 @@
 #include "engine/skill_store.h"
 
 #include "base/str.h"
+#include "skill/markdown.h"
 
 #include <math.h>
 
@@ -42,6 +43,44 @@ bool skill_offers(struct run *run, struct arena *arena, const struct context_off
     }
     *out = offers;
     *out_count = offered;
+    return true;
+}
+
+static bool file_of(struct run *run, const struct skill_pick *pick, struct arena *arena,
+                    struct propose_skill *out, struct err *err)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    const struct graph_skill_evidence *evidence = NULL;
+    struct skill_document d = {.skill = pick->skill, .belief = &pick->belief};
+    if (!graph_skill_evidence(run->memory.graph, pick->skill->id, arena, &evidence,
+                              &d.evidence_count, err) ||
+        !memory_get_text(&run->memory, pick->skill->before_body, arena, &d.before, err) ||
+        !memory_get_text(&run->memory, pick->skill->after_body, arena, &d.after, err))
+        return false;
+    d.evidence = evidence;
+    skill_write_markdown(&d, &text);
+    *out = (struct propose_skill){pick->skill->name, arena_strdup(arena, buf_text(&text))};
+    return true;
+}
+
+bool skill_files(struct run *run, struct arena *arena, const struct propose_skill **out,
+                 size_t *out_count, struct err *err)
+{
+    const struct skill_pick *picks = NULL;
+    size_t count = 0;
+    if (!select_here(run, run->opts.seed, arena, &picks, &count, err))
+        return false;
+    count = count < MAX_OFFERS ? count : MAX_OFFERS;
+    struct propose_skill *files = arena_array(arena, count + 1, sizeof *files);
+    size_t written = 0;
+    for (size_t i = 0; i < count; i++) {
+        /* What came from outside names a folder here. */
+        if (!skill_name_problem(picks[i].skill->name) &&
+            !file_of(run, &picks[i], arena, &files[written++], err))
+            return false;
+    }
+    *out = files;
+    *out_count = written;
     return true;
 }
 

@@ -117,6 +117,28 @@ static bool write_text(const char *dir, const char *name, const char *text, stru
            os_write_file(path, text, strlen(text), false, err);
 }
 
+static void write_markdown(const struct skill_details *d, struct buf *out)
+{
+    skill_write_markdown(&(struct skill_document){.skill = &d->skill,
+                                                  .belief = &d->belief,
+                                                  .evidence = d->evidence,
+                                                  .evidence_count = d->evidence_count,
+                                                  .before = d->before,
+                                                  .after = d->after},
+                         out);
+}
+
+bool engine_skill_markdown(const char *memory_dir, const char *target_name, const char *name,
+                           struct buf *out, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct skill_details details;
+    if (!engine_skill_show(memory_dir, target_name, name, NULL, &scratch, &details, err))
+        return false;
+    write_markdown(&details, out);
+    return true;
+}
+
 static bool export_one(struct memory *memory, const struct graph_skill *skill, const char *dir,
                        struct arena *arena, struct err *err)
 {
@@ -125,13 +147,7 @@ static bool export_one(struct memory *memory, const struct graph_skill *skill, c
     const char *folder = os_path_join(arena, dir, skill->name);
     if (!skill_check(skill, err) || !read_details(memory, arena, &d, err))
         return false;
-    skill_write_markdown(&(struct skill_document){.skill = skill,
-                                                  .belief = &d.belief,
-                                                  .evidence = d.evidence,
-                                                  .evidence_count = d.evidence_count,
-                                                  .before = d.before,
-                                                  .after = d.after},
-                         &text);
+    write_markdown(&d, &text);
     if (!write_text(folder, "SKILL.md", buf_text(&text), arena, err))
         return false;
     return d.after[0] == '\0' || (write_text(folder, "references/before.c", d.before, arena, err) &&

@@ -403,6 +403,9 @@ bool step_fill_request(struct run *run, int node, bool large_step, const char *r
     if (!prompt_build(run, node, recorded_context, arena, context, context_id, err))
         return false;
     run->exchanges.context_id = *context_id;
+    if (str_equal(run_proposer_kind(run), "agent") &&
+        !skill_files(run, arena, &request->skills, &request->skill_count, err))
+        return false;
     request->context = make_prompt(context, request, arena);
     return true;
 }

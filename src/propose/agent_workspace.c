@@ -94,6 +94,22 @@ static bool write_config(const char *dir, const struct agent_row *row,
     return write_text(dir, row->config_path, buf_text(&text), arena, err);
 }
 
+/* Where agents look for skills: the folders of the format and of its first user. */
+static bool write_skills(const char *dir, const struct propose_request *request,
+                         struct arena *arena, struct err *err)
+{
+    static const char *const folders[] = {".agents/skills", ".claude/skills"};
+    for (size_t i = 0; i < request->skill_count; i++) {
+        for (size_t f = 0; f < sizeof folders / sizeof *folders; f++) {
+            const char *name =
+                arena_printf(arena, "%s/%s/SKILL.md", folders[f], request->skills[i].name);
+            if (!write_text(dir, name, request->skills[i].text, arena, err))
+                return false;
+        }
+    }
+    return true;
+}
+
 bool agent_workspace_write(const char *dir, const struct agent_row *row,
                            const struct agent_server *server, const struct task *task,
                            const struct propose_request *request, struct arena *arena,
@@ -118,7 +134,7 @@ bool agent_workspace_write(const char *dir, const struct agent_row *row,
         !write_text(dir, "PROMPT.md", workspace.prompt, arena, err) ||
         !write_text(dir, "kernel.c", request->parent->source, arena, err) ||
         !write_text(dir, "decision.json", workspace.decision, arena, err) ||
-        !copy_task(dir, task, arena, err) ||
+        !copy_task(dir, task, arena, err) || !write_skills(dir, request, arena, err) ||
         !write_config(dir, row, server, arena, &workspace, err))
         return false;
     *out = workspace;

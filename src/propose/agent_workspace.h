@@ -6,6 +6,7 @@
  *   decision.json   intent, hypothesis, prediction, compiler and flags; the agent fills it in
  *   CONTEXT.md      task, machine, experience: the bounded context of this step
  *   task/           task.yaml and the reference, to read
+ *   .agents/skills/ the verified skills that apply (and .claude/skills/)
  *   and the configuration that tells the agent of KOPE's MCP server
  *
  * What the agent says counts for nothing: only the two files are read, as hostile input, and the

@@ -61,6 +61,11 @@ struct propose_prompt {
     const char *system, *facts, *task, *experience, *now;
 };
 
+/* A skill as a file for a coding agent: NAME/SKILL.md. */
+struct propose_skill {
+    const char *name, *text;
+};
+
 struct propose_request {
     const struct candidate *parent; /* to go on from; the reference's plain candidate at the root */
     double parent_log_ratio;
@@ -72,6 +77,8 @@ struct propose_request {
     size_t belief_count;
     const char *context;                 /* agent: the assembled prompt */
     const struct propose_prompt *prompt; /* llm: the same in parts */
+    const struct propose_skill *skills;  /* agent: those that apply here */
+    size_t skill_count;
     const struct propose_record *record; /* llm: NULL: nothing is kept */
     uint64_t seed; /* of this proposal: same request and seed, same proposal (offline) */
     const struct llm_budget *budget; /* llm: what is left; NULL: no limit */

@@ -2,6 +2,7 @@
 #include "mcp/service/internal.h"
 
 #include "base/str.h"
+#include "engine/skill.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,10 @@ const char resource_templates[] =
     "\"mimeType\":\"text/x-c\"},"
     "{\"uriTemplate\":\"kope://task/{task_id}\",\"name\":\"task\","
     "\"title\":\"The reference of a task\",\"description\":\"as the memory knows it\","
-    "\"mimeType\":\"text/x-c\"}]";
+    "\"mimeType\":\"text/x-c\"},"
+    "{\"uriTemplate\":\"skill://{name}\",\"name\":\"skill\","
+    "\"title\":\"A skill\",\"description\":\"SKILL.md: what makes kernels faster, where, and "
+    "how sure that is; kope_skills has the names\",\"mimeType\":\"text/markdown\"}]";
 
 /* --- decisions as JSON --- */
 
@@ -123,6 +127,16 @@ static void run_report(struct service *service, struct mcp_call *call)
     run_command(service, call, "report", NULL);
 }
 
+static void run_skills(struct service *service, struct mcp_call *call)
+{
+    run_command(service, call, "skill list", NULL);
+}
+
+static void run_skill(struct service *service, struct mcp_call *call)
+{
+    run_command(service, call, "skill show", NULL);
+}
+
 static void queue(void *context, struct mcp_call *call,
                   void (*run)(struct service *service, struct mcp_call *call))
 {
@@ -148,6 +162,16 @@ void tool_memory_stats(void *context, struct mcp_call *call)
 void tool_report(void *context, struct mcp_call *call)
 {
     queue(context, call, run_report);
+}
+
+void tool_skills(void *context, struct mcp_call *call)
+{
+    queue(context, call, run_skills);
+}
+
+void tool_skill(void *context, struct mcp_call *call)
+{
+    queue(context, call, run_skill);
 }
 
 /* --- resources --- */
@@ -290,11 +314,25 @@ static bool read_task(struct memory *memory, const struct uri *uri, struct arena
            store_text(memory, body, arena, &out->text, err);
 }
 
+static const char skill_scheme[] = "skill://";
+
+static bool read_skill(struct service *service, const char *name, struct arena *arena,
+                       struct resource *out, struct err *err)
+{
+    CLEANUP(buf_free) struct buf text = {0};
+    if (!engine_skill_markdown(service->memory_dir, NULL, name, &text, err))
+        return false;
+    *out = (struct resource){.mime = "text/markdown", .text = arena_strdup(arena, buf_text(&text))};
+    return true;
+}
+
 static bool read_resource(struct service *service, const char *name, struct arena *arena,
                           struct resource *out, struct err *err)
 {
     CLEANUP(memory_close) struct memory memory = {0};
     struct uri uri;
+    if (str_starts_with(name, skill_scheme))
+        return read_skill(service, name + strlen(skill_scheme), arena, out, err);
     if (!parse_uri(name, arena, &uri))
         return err_set(err, ERR_NOT_FOUND, "no URI of ours");
     if (!memory_open(service->memory_dir, false, arena, &memory, err))

@@ -112,12 +112,11 @@ static bool open_session(struct service *service, struct mcp_call *call,
 static bool go_on(struct service *service, struct mcp_call *call, struct buf *out, struct err *err)
 {
     const char *run = argument_text(call, "resume");
-    const struct engine_session_opts opts = {
-        .run = {.memory_dir = service->memory_dir,
-                .target = argument_text(call, "target"),
-                .proposer = "mcp"},
-        .resume = run,
-        .contract = service_contract};
+    const struct engine_session_opts opts = {.run = {.memory_dir = service->memory_dir,
+                                                     .target = argument_text(call, "target"),
+                                                     .proposer = "mcp"},
+                                             .resume = run,
+                                             .contract = service_contract};
     if (argument_text(call, "task"))
         return err_set(err, ERR_USAGE, "'resume' and 'task' exclude each other");
     for (const struct open_run *r = service->runs; r; r = r->next) {

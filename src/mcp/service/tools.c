@@ -255,6 +255,38 @@ static const struct tool_row rows[] = {
      .is_read_only = true,
      .is_idempotent = true,
      .run = tool_runs},
+    {.name = "kope_skills",
+     .title = "List skills",
+     .description = "What is known to make kernels faster, with state and evidence. A verified "
+                    "skill was faster in a fresh trial on another task or shape.",
+     .arguments = {{.name = "state", .command = "skill list"}},
+     .output = "{\"type\":\"object\",\"required\":[\"skills\"],\"properties\":{\"skills\":{"
+               "\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"name\","
+               "\"state\"],\"properties\":{\"name\":{\"type\":\"string\"},"
+               "\"state\":{\"type\":\"string\"},\"intent\":{\"type\":\"string\"},"
+               "\"applies\":{\"type\":\"string\"},\"change\":{\"type\":\"string\"},"
+               "\"speedup\":{\"type\":\"number\"}}}}}}",
+     .is_read_only = true,
+     .is_idempotent = true,
+     .run = tool_skills},
+    {.name = "kope_skill",
+     .title = "Read a skill",
+     .description = "One skill with its evidence and example; with 'on' whether its predicate "
+                    "holds for a task, and what does not.",
+     .arguments = {{.name = "skill",
+                    .is_required = true,
+                    .schema = STRING "\"description\":\"name of a skill\",\"minLength\":1,"
+                                     "\"maxLength\":64"},
+                   {.name = "on", .command = "skill show"}},
+     .output = "{\"type\":\"object\",\"required\":[\"name\",\"state\"],\"properties\":{"
+               "\"name\":{\"type\":\"string\"},\"state\":{\"type\":\"string\"},"
+               "\"intent\":{\"type\":\"string\"},\"applies\":{\"type\":\"string\"},"
+               "\"change\":{\"type\":\"string\"},\"breaks\":{\"type\":\"string\"},"
+               "\"applies_there\":{\"type\":\"boolean\"},\"why_not\":{\"type\":\"string\"},"
+               "\"before\":{\"type\":\"string\"},\"after\":{\"type\":\"string\"}}}",
+     .is_read_only = true,
+     .is_idempotent = true,
+     .run = tool_skill},
     {.name = "kope_memory_stats",
      .title = "What the memory holds",
      .description = "Counts of tasks, runs, decisions and verdicts.",
