@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "context/internal.h"
@@ -21,18 +22,13 @@ static size_t bits_in(uint64_t word)
 static uint64_t features_of(const char *key)
 {
     uint64_t features = 0;
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (const char *at = key;; at++) {
-        if (*at != ' ' && *at != '\0') {
-            hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-            continue;
-        }
-        if (at != key)
-            features |= UINT64_C(1) << (hash >> 32) % FEATURE_BITS;
-        hash = 14695981039346656037u;
-        if (*at == '\0')
-            return features;
+    for (const char *at = key; *at != '\0';) {
+        const size_t length = strcspn(at, " ");
+        if (length != 0)
+            features |= UINT64_C(1) << hash_fnv1a(at, length) % FEATURE_BITS;
+        at += length + (at[length] == ' ');
     }
+    return features;
 }
 
 /* Jaccard's index: words in common over words of either. */

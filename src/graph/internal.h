@@ -142,6 +142,8 @@ bool text_refresh_task(struct graph *graph, const char *task_id, struct err *err
 /* The searched text of everything, where there is none yet. */
 bool text_make_all(struct graph *graph, struct err *err);
 extern const char text_decisions_sql[]; /* a script: that of all decisions */
+/* A letter or digit of ASCII, or part of a character beyond it. */
+bool text_is_word_char(char c);
 /* An FTS5 expression that matches any of the words, whatever the text holds. */
 char *text_match_any(const char *words, struct arena *arena);
 

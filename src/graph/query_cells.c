@@ -6,6 +6,7 @@
  */
 #include "graph/internal.h"
 
+#include "base/hash.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -34,11 +35,9 @@ static const char *take_again(struct query *query, const char *before, struct ar
 
 static const char *take_move(struct query *query, struct reading *r)
 {
-    const unsigned char *text = sqlite3_column_text(query->statement->handle, query->next);
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (const unsigned char *c = text; c && *c; c++)
-        hash = (hash ^ *c) * 16777619u;
-    const char **slot = &r->moves[hash % MOVE_SLOTS];
+    const char *text = (const char *)sqlite3_column_text(query->statement->handle, query->next);
+    const size_t slot_index = text ? hash_fnv1a(text, strlen(text)) % MOVE_SLOTS : 0;
+    const char **slot = &r->moves[slot_index];
     *slot = take_again(query, *slot, &r->kept->arena);
     return *slot;
 }

@@ -7,6 +7,7 @@
 #include "graph/internal.h"
 
 #include "base/buf.h"
+#include "base/hash.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -106,10 +107,7 @@ static bool count_rows(struct graph *graph, int64_t *out, struct err *err)
 
 static size_t slot_of(const char *term)
 {
-    uint32_t hash = 2166136261u; /* FNV-1a */
-    for (const char *c = term; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * 16777619u;
-    return hash % RANK_KEPT_TERMS;
+    return hash_fnv1a(term, strlen(term)) % RANK_KEPT_TERMS;
 }
 
 /* A term's slot is that of its hash: another term of the same slot is counted again. */
@@ -128,18 +126,13 @@ static bool documents_of(struct graph *graph, const char *term, int64_t *out, st
 
 /* ---- The expression. */
 
-static bool is_word_char(char c)
-{
-    return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
-}
-
 /* The different words of a text in lower case; those too long for a slot are left out. */
 static size_t split_terms(const char *words, struct term terms[MAX_TERMS])
 {
     size_t count = 0;
     for (const char *at = words; *at && count < MAX_TERMS;) {
         size_t length = 0;
-        while (is_word_char(at[length]))
+        while (text_is_word_char(at[length]))
             length++;
         if (length > 1 && length < RANK_TERM_BYTES) {
             struct term *term = &terms[count];

@@ -81,8 +81,7 @@ bool text_make_all(struct graph *graph, struct err *err)
     return graph_exec(graph, text_decisions_sql, err) && graph_exec(graph, INSERT_WORDS, err);
 }
 
-/* A letter or digit of ASCII, or part of a character beyond it. */
-static bool is_word_char(char c)
+bool text_is_word_char(char c)
 {
     return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
@@ -93,7 +92,7 @@ char *text_match_any(const char *words, struct arena *arena)
     size_t count = 0;
     for (const char *at = words; *at && count < MAX_WORDS;) {
         size_t length = 0;
-        while (is_word_char(at[length]))
+        while (text_is_word_char(at[length]))
             length++;
         /* One letter alone matches everything and tells nothing. */
         if (length > 1 && length <= MAX_WORD_BYTES)
