@@ -99,7 +99,8 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
 
 /* The last processors that this process may use, one for each thread: whoever pins a parent takes
  * the first. Where there are not enough for all, they share what there is and give it up in turn.
- * A child that is not timed keeps them all. */
+ * A child that is not timed keeps them all, and gives way too: on a busy host its spinning would
+ * take the time of whoever has something to do, the parent first. */
 static void choose_processors(struct cpu_session *s, int wanted)
 {
     enum { MOST = 1024 };
@@ -109,7 +110,7 @@ static void choose_processors(struct cpu_session *s, int wanted)
     const size_t threads = (size_t)s->threads;
     if (count > MOST)
         count = MOST;
-    s->yields = count < threads + 1;
+    s->yields = s->is_untimed || count < threads + 1;
     config->processor_count = 0;
     s->processor = -1;
     if (wanted >= 0 && threads == 1)
