@@ -110,7 +110,7 @@ struct optimize_result {
     bool has_confirmation;
     const char *best_source;
     const char *task_name, *baseline; /* "gcc-12 -O3 -march=native" */
-    const char *prelude;              /* what stands before every source of the task */
+    const char *prelude;              /* what stands before it, to build it alone */
     int64_t evaluations, evaluations_to_best;
     int64_t wall_ns;
     int64_t by_verdict[VERDICT_COUNT];

@@ -130,7 +130,6 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     out->run_id = run->run_id;
     out->end_reason = reason;
     out->task_name = run->task->name;
-    out->prelude = task_prelude(run->task, dtype_c_name(run->task->dtype), run->arena);
     out->baseline = run_baseline_text(run->target, run->arena);
     out->evaluations = run->evaluations;
     out->evaluations_to_best = run->best > 0 ? run->nodes[run->best].evaluation : 0;
@@ -155,6 +154,7 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     if (!out->has_win)
         return true;
     out->best_source = run->nodes[run->best].candidate.source;
+    out->prelude = task_prelude_for(run->task, out->best_source, run->arena);
     for (size_t i = 0; i < all.count; i++) {
         if (str_equal(all.items[i].id, run->nodes[run->best].decision_id))
             out->best = all.items[i];

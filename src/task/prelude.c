@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "task/internal.h"
 
+#include <string.h>
+
 /* clang-format off */
 static const char halves[] =
     "typedef struct { uint16_t bits; } float16;\n"
@@ -53,13 +55,15 @@ static const char halves[] =
     "}\n";
 /* clang-format on */
 
-char *task_prelude(const struct task *task, const char *real_name, struct arena *arena)
+static char *write_prelude(const struct task *task, const char *real_name, bool has_halves,
+                           struct arena *arena)
 {
     const bool is_own = str_equal(real_name, dtype_c_name(task->dtype));
     const char *accumulate = is_own ? dtype_c_name(task->accumulate) : real_name;
     const bool is_half = dtype_is_half(task->dtype) && is_own;
     struct buf text = {0};
-    (void)buf_printf(&text, "#include <stdbool.h>\n#include <stdint.h>\n%s", halves);
+    (void)buf_printf(&text, "#include <stdbool.h>\n#include <stdint.h>\n%s",
+                     has_halves ? halves : "");
     (void)buf_printf(&text, "#define real %s\n#define real_acc %s\n", real_name, accumulate);
     if (is_half)
         (void)buf_printf(&text,
@@ -71,4 +75,18 @@ char *task_prelude(const struct task *task, const char *real_name, struct arena 
     char *out = arena_strdup(arena, buf_text(&text));
     buf_free(&text);
     return out;
+}
+
+char *task_prelude(const struct task *task, const char *real_name, struct arena *arena)
+{
+    return write_prelude(task, real_name, true, arena);
+}
+
+char *task_prelude_for(const struct task *task, const char *source, struct arena *arena)
+{
+    static const char half[] = "float16"; /* bfloat16 too */
+    bool has_halves = dtype_is_half(task->dtype) || strstr(source, half);
+    for (size_t i = 0; i < task->arg_count; i++)
+        has_halves = has_halves || dtype_is_half(task->args[i].dtype);
+    return write_prelude(task, dtype_c_name(task->dtype), has_halves, arena);
 }

@@ -205,6 +205,9 @@ char *task_signature(const struct task *task, const char *real_name, struct aren
  * stub), with `real` as `real_name`: the C name of the task's dtype; or "double" for the oracle,
  * "float" for the shadow of a float64 task, which are computed in that type too. */
 char *task_prelude(const struct task *task, const char *real_name, struct arena *arena);
+/* The same for a file that people read: without the 16-bit types where neither task nor `source` has
+ * them. */
+char *task_prelude_for(const struct task *task, const char *source, struct arena *arena);
 
 /* Coarse shape regime, for retrieval: "tiny" (< 16 KiB in all), "small" (< 256 KiB), "medium" (< 8
  * MiB), "large". */
