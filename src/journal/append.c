@@ -1,7 +1,8 @@
 /*
  * Appending, with group commit: a thread writes its record under the lock, then waits until a sync
  * has covered it. The first that finds no sync going on syncs for everybody who has written so far;
- * those who write meanwhile are served by the next one.
+ * those who write meanwhile are served by the next one, which one of them is woken to begin. The
+ * two groups wait apart, so that a sync wakes those whom it has served and not the others.
  *
  * After a sync that failed, Linux may have dropped the pages: the segment is retired, all who wait
  * for it fail, and the next append makes a fresh one. A record that was written in part is cut off
@@ -127,6 +128,8 @@ static bool write_record(struct journal *journal, struct segment *segment,
 static void sync_segment(struct journal *journal, struct segment *segment)
 {
     const int64_t target = segment->written;
+    pthread_cond_t *const served = &journal->changed[segment->syncs & 1];
+    pthread_cond_t *const next = &journal->changed[++segment->syncs & 1];
     segment->syncing = true;
     (void)pthread_mutex_unlock(&journal->lock);
     int failed = 0;
@@ -138,18 +141,22 @@ static void sync_segment(struct journal *journal, struct segment *segment)
     if (failed != 0) {
         segment->failed = failed;
         segment_retire(journal, segment);
+        (void)pthread_cond_broadcast(next);
     } else {
         segment->synced = target;
+        if (segment->written > target)
+            (void)pthread_cond_signal(next);
     }
-    (void)pthread_cond_broadcast(&journal->changed);
+    (void)pthread_cond_broadcast(served);
 }
 
 static bool wait_synced(struct journal *journal, struct segment *segment, int64_t ticket,
                         struct err *err)
 {
+    pthread_cond_t *const changed = &journal->changed[segment->syncs & 1];
     while (segment->synced < ticket && segment->failed == 0) {
         if (segment->syncing)
-            (void)pthread_cond_wait(&journal->changed, &journal->lock);
+            (void)pthread_cond_wait(changed, &journal->lock);
         else
             sync_segment(journal, segment);
     }

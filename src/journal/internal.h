@@ -179,6 +179,7 @@ struct segment {
     char writer[RECORD_NAME_BYTES];
     int64_t bytes;           /* of whole records written */
     int64_t written, synced; /* appends: a record or several lines each */
+    int64_t syncs;           /* begun: what is written now waits for that of this number */
     bool syncing;            /* a thread is in fdatasync for all */
     int failed;              /* errno of a sync that failed; nothing after `synced` is safe */
     bool retired;            /* takes no more records */
@@ -190,8 +191,8 @@ struct journal {
     struct arena arena; /* of the paths */
     const char *memory_dir, *journal_dir, *store_dir;
     bool is_writable;
-    pthread_mutex_t lock;   /* guards all below */
-    pthread_cond_t changed; /* a sync has ended */
+    pthread_mutex_t lock;      /* guards all below */
+    pthread_cond_t changed[2]; /* a sync has ended; by its number, odd or even */
     struct journal_clock clock;
     struct segment *segment; /* NULL until the first append */
     struct buf line;

@@ -112,7 +112,8 @@ bool journal_open_with_io(const char *memory_dir, bool writable, const struct jo
 {
     CLEANUP(journal_close) struct journal *journal = calloc(1, sizeof *journal);
     if (!journal || pthread_mutex_init(&journal->lock, NULL) != 0 ||
-        pthread_cond_init(&journal->changed, NULL) != 0)
+        pthread_cond_init(&journal->changed[0], NULL) != 0 ||
+        pthread_cond_init(&journal->changed[1], NULL) != 0)
         BUG("journal: out of memory");
     journal->io = io;
     journal->is_writable = writable;
@@ -147,7 +148,8 @@ void journal_close(struct journal **journal)
         segment_release(segment);
     }
     buf_free(&closing->line);
-    (void)pthread_cond_destroy(&closing->changed);
+    (void)pthread_cond_destroy(&closing->changed[0]);
+    (void)pthread_cond_destroy(&closing->changed[1]);
     (void)pthread_mutex_destroy(&closing->lock);
     arena_free(&closing->arena);
     free(closing);
