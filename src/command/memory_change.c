@@ -212,3 +212,48 @@ const struct command command_memory_prune = {
     .params = prune_params,
     .run = run_prune,
 };
+
+/* ---- compact */
+
+static const struct param compact_params[] = {PARAM_MEMORY, {0}};
+
+static bool run_compact(const struct command_call *call, struct command_result *out,
+                        struct err *err)
+{
+    CLEANUP(memory_close) struct memory memory = {0};
+    struct journal_compacted done;
+    int64_t applied = 0;
+    if (!memory_open(command_text(call, "memory"), true, call->arena, &memory, err) ||
+        !journal_compact(memory.journal, &done, err) ||
+        !graph_catch_up(memory.graph, memory.journal, &applied, err))
+        return false;
+    struct json_writer w = {.out = &out->json};
+    json_begin_object(&w);
+    json_put_int(&w, "segments_removed", done.segments_removed);
+    json_put_int(&w, "bytes_before", done.bytes_before);
+    json_put_int(&w, "bytes_after", done.bytes_after);
+    json_put_int(&w, "bodies_removed", done.bodies_removed);
+    json_end_object(&w);
+    if (done.segments_removed == 0)
+        (void)buf_append_str(&out->text, "nothing to do\n");
+    else
+        (void)buf_printf(&out->text, "%lld segments became one: %.1f MB, %.1f MB before\n",
+                         (long long)done.segments_removed, megabytes(done.bytes_after),
+                         megabytes(done.bytes_before));
+    return true;
+}
+
+const struct command command_memory_compact = {
+    .name = "memory compact",
+    .summary = "the journals of many runs as one file",
+    .description = "Each run leaves a segment of its own, and every opening looks at all of them. "
+                   "Writes those of "
+                   "processes that have ended\n"
+                   "anew as one, without what was pruned; the events stay the same, and the graph "
+                   "is built again. "
+                   "Exit code 10 where another\n"
+                   "process writes to the memory.",
+    .examples = "  kope memory compact",
+    .params = compact_params,
+    .run = run_compact,
+};

@@ -14,6 +14,11 @@ grep ^graph: digests | sort | uniq -c
 "$KOPE" memory merge nowhere --memory one 2>&1
 "$KOPE" memory merge one --memory one 2>&1
 "$KOPE" memory verify --memory one | tail -n 1
+"$KOPE" memory merge b --memory b2 >/dev/null && "$KOPE" memory merge a --memory b2 | tail -n 1
+"$KOPE" memory compact --memory b2 | sed 's/ MB.*//'
+"$KOPE" memory rebuild --memory b2 | grep -c equal
+"$KOPE" memory verify --memory b2 | head -n 2 | tail -n 1
+"$KOPE" memory compact --memory b2
 rm -r a/store
 sed -i '3s/kind/kinb/' a/journal/a.kj
 "$KOPE" memory merge a --memory four
