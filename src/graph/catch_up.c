@@ -2,6 +2,9 @@
 
 #include "base/str.h"
 
+/* Below this, a write-ahead log is as good. */
+#define LARGE_BYTES (INT64_C(64) * 1024 * 1024)
+
 struct catch_up {
     struct graph *graph;
     int64_t applied;
@@ -115,8 +118,25 @@ static bool finish(struct catch_up *catch_up, bool ok, int64_t *out_applied, str
     return ok;
 }
 
-bool graph_rebuild(struct graph *graph, struct journal *journal, int64_t *out_applied,
-                   struct err *err)
+/* Is all of the journal to be taken in, and is that much? */
+static bool begin_large(struct graph *graph, struct journal *journal, size_t seen_count)
+{
+    const bool is_large = seen_count == 0 && journal_size(journal) >= LARGE_BYTES;
+    if (is_large)
+        schema_leave_wal(graph);
+    return is_large;
+}
+
+/* Where the log cannot be had back, the file works without; the next opening asks again. */
+static void end_large(struct graph *graph, bool is_large)
+{
+    struct err ignored;
+    if (is_large)
+        (void)schema_use_wal(graph, &ignored);
+}
+
+static bool rebuild(struct graph *graph, struct journal *journal, int64_t *out_applied,
+                    struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct catch_up catch_up = {.graph = graph};
@@ -128,6 +148,15 @@ bool graph_rebuild(struct graph *graph, struct journal *journal, int64_t *out_ap
     return finish(&catch_up, ok, out_applied, err);
 }
 
+bool graph_rebuild(struct graph *graph, struct journal *journal, int64_t *out_applied,
+                   struct err *err)
+{
+    const bool is_large = begin_large(graph, journal, 0);
+    const bool ok = rebuild(graph, journal, out_applied, err);
+    end_large(graph, is_large);
+    return ok;
+}
+
 bool graph_catch_up(struct graph *graph, struct journal *journal, int64_t *out_applied,
                     struct err *err)
 {
@@ -137,8 +166,11 @@ bool graph_catch_up(struct graph *graph, struct journal *journal, int64_t *out_a
     struct catch_up catch_up = {.graph = graph};
     if (!read_positions(graph, &scratch, &seen, &seen_count, err))
         return false;
+    const bool is_large = begin_large(graph, journal, seen_count);
     const bool ok = take_in_since(&catch_up, journal, seen, seen_count, &scratch, err);
-    if (finish(&catch_up, ok, out_applied, err))
+    const bool is_done = finish(&catch_up, ok, out_applied, err);
+    end_large(graph, is_large);
+    if (is_done)
         return true;
     return !ok && err->kind == ERR_CORRUPT && graph_rebuild(graph, journal, out_applied, err);
 }

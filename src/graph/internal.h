@@ -92,6 +92,9 @@ bool graph_end(struct graph *graph, bool ok, struct err *err);
 /* ---- schema.c */
 bool schema_create(struct graph *graph, struct err *err); /* or bring up to date */
 bool schema_reset(struct graph *graph, struct err *err);  /* drop all and create */
+/* Around a large load; outside of a transaction. */
+void schema_leave_wal(struct graph *graph);
+bool schema_use_wal(struct graph *graph, struct err *err);
 
 /* ---- apply.c, apply_outcome.c */
 

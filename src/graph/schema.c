@@ -268,8 +268,19 @@ bool schema_reset(struct graph *graph, struct err *err)
     return graph_exec(graph, drop_all, err) && migrate(graph, err);
 }
 
+/* With a write-ahead log every page that is read back within a large transaction is looked for in
+ * all of that log: a load of millions of rows would take the square of its size. A rollback journal
+ * holds only pages that were there before. Asks for the file alone and is refused, which does not
+ * matter, where somebody else has it open. */
+void schema_leave_wal(struct graph *graph)
+{
+    (void)sqlite3_busy_timeout(graph->db, 0);
+    (void)sqlite3_exec(graph->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
+    (void)sqlite3_busy_timeout(graph->db, BUSY_TIMEOUT_MS);
+}
+
 /* Two processes that open a new file at once get SQLITE_BUSY here without the busy timeout. */
-static bool use_wal(struct graph *graph, struct err *err)
+bool schema_use_wal(struct graph *graph, struct err *err)
 {
     for (int attempt = 0;; attempt++) {
         const int code = sqlite3_exec(graph->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
@@ -290,7 +301,7 @@ bool graph_open(const char *path, struct graph **out, struct err *err)
     if (sqlite3_open_v2(path, &graph->db, flags, NULL) != SQLITE_OK)
         return graph_refused(graph, "open", err);
     (void)sqlite3_busy_timeout(graph->db, BUSY_TIMEOUT_MS);
-    if (!use_wal(graph, err) ||
+    if (!schema_use_wal(graph, err) ||
         !graph_exec(graph,
                     "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF;"
                     "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"

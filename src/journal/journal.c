@@ -155,3 +155,19 @@ void journal_close(struct journal **journal)
     free(closing);
     *journal = NULL;
 }
+
+int64_t journal_size(struct journal *journal)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct err ignored;
+    char **names = NULL;
+    size_t count = 0;
+    int64_t bytes = 0;
+    if (!segment_list(journal->journal_dir, &scratch, &names, &count, &ignored))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        const int64_t size = os_file_size(os_path_join(&scratch, journal->journal_dir, names[i]));
+        bytes += size > 0 ? size : 0;
+    }
+    return bytes;
+}

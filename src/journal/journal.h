@@ -90,6 +90,9 @@ bool journal_scan_since(struct journal *journal, const struct journal_position *
                         void *context, struct arena *arena, struct journal_position **out_reached,
                         size_t *out_count, struct err *err);
 
+/* Bytes of all segments. */
+int64_t journal_size(struct journal *journal);
+
 /* Reads every record and every stored body that events name; `recovery` tells what is wrong; true
  * even where damaged. `missing_bodies` counts named bodies that are absent or do not match their
  * id. */
