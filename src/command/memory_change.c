@@ -150,6 +150,7 @@ static void write_pruned(const struct graph_pruned *p, const struct graph_prune_
     json_begin_object(&w);
     json_put_bool(&w, "applied", !is_dry_run);
     json_put_int(&w, "decisions", p->decisions);
+    json_put_int(&w, "pinned", p->pinned);
     json_put_int(&w, "pruned_decisions", p->pruned_decisions);
     json_put_int(&w, "pruned_events", p->pruned_events);
     json_put_int(&w, "pruned_bytes", p->pruned_bytes);

@@ -228,7 +228,6 @@ static void choose(struct plan *plan, const struct graph_prune_opts *opts, struc
         const bool is_worth_it = opts->below <= 0.0 || worth->value >= opts->below;
         if (fits && is_worth_it && worth->value > last)
             break;
-        out->pinned += worth->is_pinned;
         if (worth->is_pinned)
             continue;
         worth->is_pruned = true;
@@ -270,6 +269,8 @@ bool graph_prune(struct graph *graph, struct journal *journal, const struct grap
         ok = carry_out(graph, &plan, opts, &result, err);
     }
     result.decisions = (int64_t)plan.count;
+    for (size_t i = 0; i < plan.count; i++)
+        result.pinned += plan.items[i].is_pinned;
     result.bytes = plan.bytes;
     result.pruned_events = plan.pruned_events;
     result.pruned_bytes = plan.pruned_bytes;

@@ -27,7 +27,7 @@ struct graph_prune_opts {
 };
 
 struct graph_pruned {
-    int64_t decisions, pinned;                             /* in the memory */
+    int64_t decisions, pinned; /* in the memory; kept whatever they are worth */
     int64_t pruned_decisions, pruned_events, pruned_bytes; /* bytes of their records and bodies */
     int64_t bytes;                      /* of all records and the bodies that they name, before */
     double highest;                     /* value of the most valuable that is pruned */

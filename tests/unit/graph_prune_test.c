@@ -104,6 +104,7 @@ static void graph_prune__by_value__paths_of_what_counts_stay_and_a_rebuild_is_eq
                              &f->err));
     assert_string_equal(digest_of(f, graph).text, before.text);
     assert_int_equal(pruned.decisions, 3 * RUNS);
+    assert_int_equal(pruned.pinned, 2);
     assert_int_equal(pruned.pruned_decisions, 3 * RUNS - 2);
     assert_int_equal(pruned.pruned_events, 2 * pruned.pruned_decisions);
     assert_ok(
