@@ -53,16 +53,14 @@ static void write_exact(const struct exact_replay *r, struct json_writer *w, str
     (void)buf_printf(text, "run %.12s, %s, %s with seed %llu: ", r->run_id, r->task_name, r->policy,
                      (unsigned long long)r->seed);
     if (r->is_same)
-        (void)buf_printf(text, "as recorded, %lld decisions in the same order, best %.2fx%s%.12s\n",
+        (void)buf_printf(text,
+                         "as recorded, %lld decisions in the same order, best %.2fx%s%.12s; asks "
+                         "that the proposer had nothing for: %lld\n",
                          (long long)r->decisions, exp(r->best_log_ratio),
-                         r->best_decision[0] != '\0' ? " by decision " : "", r->best_decision);
+                         r->best_decision[0] != '\0' ? " by decision " : "", r->best_decision,
+                         (long long)r->unanswered);
     else
         (void)buf_printf(text, "NOT as recorded: %s\n", r->difference);
-    if (r->is_same && r->unanswered > 0)
-        (void)buf_printf(text,
-                         "  and %lld asks that came to no decision: taken as a proposer that "
-                         "had nothing there\n",
-                         (long long)r->unanswered);
     json_begin_object(w);
     json_put_string(w, "run", r->run_id);
     json_put_string(w, "task", r->task_name);
