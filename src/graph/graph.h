@@ -142,7 +142,8 @@ struct graph_near {
     const char *family; /* only on tasks of this family; "": on any */
     bool failures;      /* those that failed in place of those that were timed */
 };
-/* By BM25 over intent, hypothesis, moves, evidence and diagnostics, best first. */
+/* By BM25 over intent, hypothesis, moves, evidence and diagnostics, best first; where no word is
+ * rare enough to tell anything, the latest of the family. */
 bool graph_search_near(struct graph *graph, const struct graph_near *near, size_t limit,
                        struct arena *arena, struct graph_decisions *out, struct err *err);
 

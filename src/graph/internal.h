@@ -125,7 +125,6 @@ bool apply_rule(struct graph *graph, const struct event *event, const struct rul
 /* ---- schema_rule.c: a script of a migration. */
 extern const char schema_rule[];
 
-
 /* ---- cells.c: what each move gained where. */
 extern const char schema_cells[];   /* a migration: the table, empty */
 extern const char cells_make_all[]; /* a script: table move_cell from everything */

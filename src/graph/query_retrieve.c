@@ -145,6 +145,23 @@ static char *tag_of(const struct graph_near *near, struct arena *arena)
     return tag;
 }
 
+/* Where no word tells anything: the latest of the family. */
+static bool search_latest(struct graph *graph, const char *tag, size_t limit, struct arena *arena,
+                          struct graph_decisions *out, struct err *err)
+{
+    static const char sql[] =
+        "WITH hit AS MATERIALIZED (SELECT rowid AS row FROM decision_text"
+        " WHERE decision_text MATCH ?1 ORDER BY rowid DESC LIMIT ?2)"
+        " SELECT " DECISION_COLUMNS " FROM hit JOIN decision_view v ON v.row = hit.row"
+        " ORDER BY hit.row DESC";
+    CLEANUP(query_end) struct query query = {0};
+    if (!query_begin(graph, sql, &query, err))
+        return false;
+    give_text(&query, arena_printf(arena, "tags : \"%s\"", tag));
+    give_int(&query, row_limit(limit));
+    return take_decisions(&query, arena, out, err);
+}
+
 bool graph_search_near(struct graph *graph, const struct graph_near *near, size_t limit,
                        struct arena *arena, struct graph_decisions *out, struct err *err)
 {
@@ -155,11 +172,12 @@ bool graph_search_near(struct graph *graph, const struct graph_near *near, size_
         " SELECT " DECISION_COLUMNS " FROM hit JOIN decision_view v ON v.row = hit.row"
         " ORDER BY hit.score DESC, v.decision_id";
     const char *match = NULL;
+    const char *tag = tag_of(near, arena);
     *out = (struct graph_decisions){0};
-    if (!rank_prepare(graph, near->words, tag_of(near, arena), arena, &match, err))
+    if (!rank_prepare(graph, near->words, tag, arena, &match, err))
         return false;
     if (!match)
-        return true;
+        return near->family[0] == '\0' || search_latest(graph, tag, limit, arena, out, err);
     CLEANUP(query_end) struct query query = {0};
     if (!query_begin(graph, sql, &query, err))
         return false;
@@ -206,8 +224,11 @@ bool graph_followed(struct graph *graph, const char *decision_id, struct arena *
     if (!query_begin(graph, sql, &query, err))
         return false;
     give_text(&query, decision_id);
-    if (!query_step(&query, found, err) || !*found)
-        return !*found;
+    *found = false;
+    if (!query_step(&query, found, err))
+        return false;
+    if (!*found)
+        return true;
     out->decision_id = take_text(&query, arena);
     out->moves = take_text(&query, arena);
     out->intent = take_text(&query, arena);

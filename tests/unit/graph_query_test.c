@@ -228,6 +228,62 @@ static void graph_search__finds_words_of_evidence_moves_and_task(void **state)
     graph_close(&graph);
 }
 
+static void graph_search_near__family_and_ending__are_filters(void **state)
+{
+    struct fixture *f = *state;
+    struct world *w = world_new(f);
+    const struct small_world s = world_fill(w);
+    struct graph *graph = world_graph(w);
+    struct graph_decisions list;
+    assert_ok(f, graph_search_near(graph, &(struct graph_near){"polynomial", "normalization", true},
+                                   5, &f->arena, &list, &f->err));
+    assert_true(list.count == 1 && strcmp(list.items[0].id, s.wrong) == 0);
+    assert_ok(f, graph_search_near(graph, &(struct graph_near){"polynomial", "contraction", true},
+                                   5, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 0);
+    assert_ok(f, graph_search_near(graph, &(struct graph_near){"tile", "", false}, 9, &f->arena,
+                                   &list, &f->err));
+    assert_int_equal(list.count, 3);
+    /* The rarer word decides. */
+    assert_ok(f, graph_search_near(graph, &(struct graph_near){"rows prefetch", "", false}, 9,
+                                   &f->arena, &list, &f->err));
+    assert_true(list.count > 1 && strcmp(list.items[0].id, s.both) == 0);
+    /* No word is known: the latest of the family, and nothing of any. */
+    assert_ok(f, graph_search_near(graph, &(struct graph_near){"zzz", "normalization", false}, 2,
+                                   &f->arena, &list, &f->err));
+    assert_true(list.count == 2 && strcmp(list.items[0].id, s.other) == 0);
+    assert_ok(f, graph_search_near(graph, &(struct graph_near){"\"zzz\" OR *", "", false}, 2,
+                                   &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 0);
+    graph_close(&graph);
+}
+
+static void graph_walk__equal_recipe__gives_what_followed(void **state)
+{
+    struct fixture *f = *state;
+    struct world *w = world_new(f);
+    const struct small_world s = world_fill(w);
+    struct graph *graph = world_graph(w);
+    struct graph_decisions list;
+    struct graph_follow follow;
+    bool found = false;
+    assert_ok(f, graph_walk(graph, "tile(i)", 5, &f->arena, &list, &f->err));
+    assert_true(list.count == 1 && strcmp(list.items[0].id, s.vector) == 0);
+    assert_ok(f, graph_walk(graph, "", 5, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 0);
+    assert_ok(f, graph_followed(graph, s.tile, &f->arena, &found, &follow, &f->err));
+    assert_true(found && near_to(follow.gain, 0.5));
+    assert_string_equal(follow.decision_id, s.vector);
+    assert_ok(f, graph_followed(graph, s.far, &f->arena, &found, &follow, &f->err));
+    assert_false(found);
+    const char *bottleneck = NULL;
+    assert_ok(f, graph_bottleneck(graph, s.tile, &f->arena, &bottleneck, &f->err));
+    assert_string_equal(bottleneck, "memory");
+    assert_ok(f, graph_bottleneck(graph, s.far, &f->arena, &bottleneck, &f->err));
+    assert_string_equal(bottleneck, "");
+    graph_close(&graph);
+}
+
 static void graph_search__hostile_words__are_only_words(void **state)
 {
     struct fixture *f = *state;
@@ -382,6 +438,8 @@ int main(void)
         FIXTURE(graph_recall__gives_the_verdict_of_the_same_code),
         FIXTURE(graph_recall_all__gives_each_code_once),
         FIXTURE(graph_search__finds_words_of_evidence_moves_and_task),
+        FIXTURE(graph_search_near__family_and_ending__are_filters),
+        FIXTURE(graph_walk__equal_recipe__gives_what_followed),
         FIXTURE(graph_search__hostile_words__are_only_words),
         FIXTURE(graph_find_run__id_prefix_last_and_ambiguous),
         FIXTURE(graph_find_run__nothing_yet__says_so),
