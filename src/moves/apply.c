@@ -57,6 +57,9 @@ static bool set_word(struct change *change, const char *word)
         change->recipe.compiler = change->compiler->name;
         return true;
     }
+    if (str_starts_with(word, "whole-nest="))
+        return recipe_set_nest(change->env, &change->recipe, equal + 1, change->arena,
+                               &change->refusal);
     if (str_starts_with(word, "nest="))
         return recipe_add_nest(change->env, &change->recipe, equal + 1, change->arena,
                                &change->refusal);
@@ -161,7 +164,7 @@ static bool check_word(const char *word, struct arena *arena)
         return false;
     if (str_starts_with(word, "compiler="))
         return true;
-    if (str_starts_with(word, "nest="))
+    if (str_starts_with(word, "nest=") || str_starts_with(word, "whole-nest="))
         return recipe_check_nest(equal + 1, arena);
     return field_find(word, (size_t)(equal - word), &field) && check_options(field, equal + 1);
 }

@@ -202,8 +202,10 @@ bool moves_catalogue(const struct moves_env *env, struct arena *arena, const str
                      size_t *out_count)
 {
     const size_t large = sizeof rows / sizeof *rows, small = sizeof small_rows / sizeof *small_rows;
-    struct move *moves = arena_array(arena, large + small + env->compiler_count + 1, sizeof *moves);
-    size_t count = add_rows(env, rows, large, arena, moves);
+    struct move *moves = arena_array(
+        arena, large + small + env->compiler_count + CATALOGUE_MAX_NEST + 1, sizeof *moves);
+    size_t count = catalogue_nest(env, arena, moves, CATALOGUE_MAX_NEST);
+    count += add_rows(env, rows, large, arena, moves + count);
     count += add_compilers(env, arena, moves + count);
     count += add_rows(env, small_rows, small, arena, moves + count);
     *out = moves;

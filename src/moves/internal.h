@@ -98,6 +98,11 @@ bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const c
 bool recipe_add_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
                      struct arena *arena, const char **refusal);
 
+/* The catalogue's moves on the nest of env's task, best first; at most `capacity`. */
+enum { CATALOGUE_MAX_NEST = 40 };
+size_t catalogue_nest(const struct moves_env *env, struct arena *arena, struct move *out,
+                      size_t capacity);
+
 /* Are these steps of a form and a name that exist? Whether they apply here, recipe_normalise says.
  */
 bool recipe_check_nest(const char *steps, struct arena *arena);

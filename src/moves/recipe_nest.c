@@ -3,6 +3,7 @@
 #include "moves/nest_move.h"
 
 #include "base/buf.h"
+#include "base/str.h"
 
 bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
                      struct arena *arena, const char **refusal)
@@ -15,6 +16,9 @@ bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const c
         .family = compiler ? compiler->family : NULL};
     struct nest *nest = NULL;
     struct nest *changed = NULL;
+    if (recipe->nest && recipe->nest_text && str_equal(recipe->nest, steps) &&
+        str_equal(recipe->nest_family, compiler ? compiler->family : ""))
+        return true;
     if (!nest_read(env->task, env->task->reference, arena, &nest, refusal) ||
         !nest_apply(nest, steps, &target, arena, &changed, refusal))
         return false;

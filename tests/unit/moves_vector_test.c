@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "moves/moves.h"
+#include "moves/nest/pattern.h"
 #include "moves/nest_move.h"
 
 #include <setjmp.h>
@@ -256,6 +257,52 @@ static const struct {
      "regtile(i:2,j:8)"},
 };
 
+/* --- what is worth trying ----------------------------------------------------------------------
+ */
+
+static size_t patterns_of(struct arena *arena, const char *body, struct nest_pattern *out)
+{
+    struct nest *nest = NULL;
+    const char *why = NULL;
+    assert_true(
+        nest_read(&plain, arena_printf(arena, HEAD "{\n%s\n}\n", body), arena, &nest, &why));
+    return nest_patterns(nest, &avx2, arena, out);
+}
+
+static void nest_patterns__a_product__packed_tiles_come_first(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_pattern out[NEST_MAX_PATTERNS];
+    const size_t count = patterns_of(&arena, exact[1].body, out);
+    (void)state;
+    assert_true(count > 4);
+    assert_string_equal(out[0].name, "nest-pack-6x2");
+    assert_string_equal(out[0].steps,
+                        "strip(j:16);interchange(i,j_s);pack(b:j_s);regtile(i:6,j:16)");
+    for (size_t i = 1; i < count; i++)
+        assert_true(out[i].prior_log_ratio <= out[i - 1].prior_log_ratio);
+}
+
+static void nest_patterns__rows__all_their_loops_in_vectors(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_pattern out[NEST_MAX_PATTERNS];
+    const size_t count = patterns_of(&arena, exact[sizeof exact / sizeof *exact - 2].body, out);
+    (void)state;
+    assert_true(count >= 3);
+    assert_string_equal(out[0].name, "nest-vectors-4");
+    assert_string_equal(out[0].steps, "vectorize(j:32);vectorize(j2:32)");
+}
+
+static void nest_patterns__a_recurrence__none(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_pattern out[NEST_MAX_PATTERNS];
+    (void)state;
+    assert_int_equal(
+        patterns_of(&arena, "for (int64_t i = 1; i < n; i++) x[i] = x[i - 1] + y[i];", out), 0);
+}
+
 static void write_file(struct arena *arena, const char *folder, const char *name, const char *text)
 {
     FILE *out = fopen(arena_printf(arena, "%s/%s", folder, name), "w");
@@ -336,6 +383,9 @@ int main(void)
         cmocka_unit_test(regtile__product__is_named_variables),
         cmocka_unit_test(vectorize__what_it_cannot_do__is_refused_in_words),
         cmocka_unit_test(vectorize__the_task_keeps_its_sums__is_refused),
+        cmocka_unit_test(nest_patterns__a_product__packed_tiles_come_first),
+        cmocka_unit_test(nest_patterns__rows__all_their_loops_in_vectors),
+        cmocka_unit_test(nest_patterns__a_recurrence__none),
         cmocka_unit_test(vector_code__whole_numbers__is_exactly_the_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

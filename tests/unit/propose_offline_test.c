@@ -271,7 +271,7 @@ static void proposer_next__beliefs__steer_the_choice(void **state)
 {
     struct fixture *f = *state;
     const char *name = humble_move(f);
-    const struct move_belief good[] = {{name, 3.0, 0.1, 12.0, 0.0}};
+    const struct move_belief good[] = {{name, 5.0, 0.1, 12.0, 0.0}};
     const struct move_belief failing[] = {{name, 3.0, 0.1, 12.0, 0.9}};
     const struct move_belief bad[] = {{name, -1.0, 0.05, 12.0, 0.0}};
     const int unknown = times_chosen(f, name, NULL, 0);

@@ -1,0 +1,249 @@
+/* Sequences for what a nest looks like. */
+#include "moves/nest/pattern.h"
+
+#include "moves/nest/edit.h"
+#include "moves/nest/vector.h"
+
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_LOOPS = 24, TILES_BESIDE_PACKED = 2 };
+
+/* A nest on its way, with the steps so far. */
+struct growth {
+    const struct nest *nest;
+    const struct nest_target *target;
+    struct arena *arena;
+    const char *steps; /* "" at the beginning */
+};
+
+struct patterns {
+    const struct nest *nest;
+    const struct nest_target *target;
+    struct arena *arena;
+    struct nest_pattern *out;
+    size_t count;
+    int64_t lanes;
+};
+
+/* Takes the step; false where it is refused, and then nothing has changed. */
+__attribute__((format(printf, 2, 3))) static bool grow(struct growth *g, const char *format, ...)
+{
+    char step[256];
+    struct nest *next = NULL;
+    const char *refusal = NULL;
+    va_list list;
+    va_start(list, format);
+    const int length = vsnprintf(step, sizeof step, format, list);
+    va_end(list);
+    if (length < 0 || (size_t)length >= sizeof step ||
+        strlen(g->steps) + (size_t)length + 1 > NEST_MAX_STEPS_BYTES ||
+        !nest_apply(g->nest, step, g->target, g->arena, &next, &refusal))
+        return false;
+    g->nest = next;
+    g->steps = g->steps[0] ? arena_printf(g->arena, "%s;%s", g->steps, step)
+                           : arena_strdup(g->arena, step);
+    return true;
+}
+
+static struct growth begin(const struct patterns *p)
+{
+    return (struct growth){.nest = p->nest, .target = p->target, .arena = p->arena, .steps = ""};
+}
+
+static void add(struct patterns *p, const struct growth *g, const char *name, const char *intent,
+                double prior)
+{
+    if (!g->steps[0] || p->count == NEST_MAX_PATTERNS)
+        return;
+    for (size_t i = 0; i < p->count; i++) {
+        if (str_equal(p->out[i].steps, g->steps))
+            return;
+    }
+    p->out[p->count++] = (struct nest_pattern){name, intent, g->steps, prior};
+}
+
+/* --- vectors over every loop that takes them ---------------------------------------------------
+ */
+
+/* Loops of one list and below, outer ones first; below one that was taken there is nothing left. */
+static void vectorize_list(struct growth *g, const struct nest_stmt *first,
+                           const struct nest_stmt *but, int64_t rounds, size_t *taken)
+{
+    const char *refusal = NULL;
+    for (const struct nest_stmt *s = first; s; s = s->next) {
+        const struct nest_edit edit = {.arena = g->arena, .target = *g->target};
+        if (s == but)
+            continue;
+        if (s->kind == NEST_FOR && *taken < MAX_LOOPS && vector_fits(&edit, s, &refusal) &&
+            grow(g, "vectorize(%s:%lld)", s->name, (long long)rounds)) {
+            ++*taken;
+            continue;
+        }
+        vectorize_list(g, s->body, but, rounds, taken);
+        vectorize_list(g, s->otherwise, but, rounds, taken);
+    }
+}
+
+/* All that is not in `but`. The nest is walked as it was: its loops keep their names. */
+static size_t vectorize_all(struct growth *g, const struct nest_stmt *but, int64_t rounds)
+{
+    size_t taken = 0;
+    vectorize_list(g, g->nest->body, but, rounds, &taken);
+    return taken;
+}
+
+static void add_vectors(struct patterns *p)
+{
+    static const int vectors[] = {4, 2, 8, 1};
+    static const double priors[] = {1.2, 1.15, 1.1, 0.9};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+        struct growth g = begin(p);
+        if (vectorize_all(&g, NULL, vectors[i] * p->lanes) > 0)
+            add(p, &g, arena_printf(p->arena, "nest-vectors-%d", vectors[i]),
+                arena_printf(p->arena,
+                             "every loop over neighbours in vectors, %d at once; exp and tanh by "
+                             "polynomials",
+                             vectors[i]),
+                priors[i]);
+    }
+}
+
+/* --- tiles of results in registers -------------------------------------------------------------
+ */
+
+struct tile_site {
+    const struct nest_stmt *outer, *inner; /* directly in each other; the inner one fits vectors */
+    const char *packed; /* an array that all rounds of the outer loop read; NULL */
+};
+
+struct site_search {
+    const struct patterns *p;
+    struct tile_site sites[4];
+    size_t count;
+};
+
+struct shared_read {
+    const struct tile_site *site;
+    const struct nest_symbol *found;
+};
+
+/* Read by the lanes, and the same for every round of the outer loop. */
+static bool look_for_shared(void *context, const struct nest_expr *expr, bool is_target)
+{
+    struct shared_read *search = context;
+    if (expr->kind == NEST_ACCESS && !is_target && !expr->symbol->is_written &&
+        nest_expr_uses(expr, search->site->inner->symbol) &&
+        !nest_expr_uses(expr, search->site->outer->symbol))
+        search->found = expr->symbol;
+    return true;
+}
+
+static bool look_in_stmt(void *context, struct nest_stmt *stmt, int depth)
+{
+    (void)depth;
+    return nest_walk_exprs(stmt, look_for_shared, context);
+}
+
+/* nest_only_loop, through the braces that a nest has as it was read. */
+static const struct nest_stmt *only_loop(const struct nest_stmt *loop)
+{
+    const struct nest_stmt *body = loop->body;
+    while (body && body->kind == NEST_BLOCK && !body->next)
+        body = body->body;
+    return body && body->kind == NEST_FOR && !body->next ? body : NULL;
+}
+
+static bool find_site(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct site_search *search = context;
+    const struct nest_stmt *inner = stmt->kind == NEST_FOR ? only_loop(stmt) : NULL;
+    (void)depth;
+    if (!inner || !nest_list_has(inner->body, NEST_FOR) ||
+        search->count == sizeof search->sites / sizeof *search->sites)
+        return true;
+    struct tile_site *site = &search->sites[search->count];
+    struct shared_read read = {.site = site};
+    *site = (struct tile_site){.outer = stmt, .inner = inner};
+    (void)nest_walk(inner->body, look_in_stmt, &read);
+    site->packed = read.found ? read.found->name : NULL;
+    search->count++;
+    return true;
+}
+
+struct tile_size {
+    int rows, vectors;
+};
+
+/* As many accumulators as hide the latency of a multiply-add, and fit the registers: 32 where
+ * vectors are of 64 bytes, else 16. */
+static const struct tile_size wide[] = {{8, 2}, {14, 2}, {12, 2}, {6, 4}, {8, 3}, {4, 4}};
+static const struct tile_size narrow[] = {{6, 2}, {4, 2}, {4, 3}, {3, 4}, {5, 2}, {8, 1}};
+
+static void add_packed(struct patterns *p, const struct tile_site *site, struct tile_size size,
+                       double prior)
+{
+    struct growth g = begin(p);
+    const char *i = site->outer->name;
+    const char *j = site->inner->name;
+    const long long lanes = size.vectors * p->lanes;
+    (void)vectorize_all(&g, site->outer, 4 * p->lanes);
+    if (!site->packed || !grow(&g, "strip(%s:%lld)", j, lanes) ||
+        !grow(&g, "interchange(%s,%s_s)", i, j) || !grow(&g, "pack(%s:%s_s)", site->packed, j) ||
+        !grow(&g, "regtile(%s:%d,%s:%lld)", i, size.rows, j, lanes))
+        return;
+    add(p, &g, arena_printf(p->arena, "nest-pack-%dx%d", size.rows, size.vectors),
+        arena_printf(p->arena,
+                     "tiles of %d rows by %d vectors in registers; what all rows read is packed",
+                     size.rows, size.vectors),
+        prior);
+}
+
+static void add_tile(struct patterns *p, const struct tile_site *site, struct tile_size size,
+                     double prior)
+{
+    struct growth g = begin(p);
+    (void)vectorize_all(&g, site->outer, 4 * p->lanes);
+    if (!grow(&g, "regtile(%s:%lld,%s:%d)", site->inner->name, (long long)(size.vectors * p->lanes),
+              site->outer->name, size.rows) &&
+        !grow(&g, "regtile(%s:%d,%s:%lld)", site->outer->name, size.rows, site->inner->name,
+              (long long)(size.vectors * p->lanes)))
+        return;
+    add(p, &g, arena_printf(p->arena, "nest-tile-%dx%d", size.rows, size.vectors),
+        arena_printf(p->arena, "tiles of %d rows by %d vectors in registers", size.rows,
+                     size.vectors),
+        prior);
+}
+
+static void add_tiles(struct patterns *p)
+{
+    struct site_search search = {.p = p};
+    const bool is_wide = p->target->vector_bytes >= 64;
+    const struct tile_size *sizes = is_wide ? wide : narrow;
+    const size_t count = is_wide ? sizeof wide / sizeof *wide : sizeof narrow / sizeof *narrow;
+    (void)nest_walk(p->nest->body, find_site, &search);
+    for (size_t s = 0; s < search.count; s++) {
+        const size_t before = p->count;
+        for (size_t i = 0; i < count; i++)
+            add_packed(p, &search.sites[s], sizes[i], 3.0 - 0.02 * (double)i);
+        const size_t most = p->count > before ? TILES_BESIDE_PACKED : count;
+        for (size_t i = 0; i < most; i++)
+            add_tile(p, &search.sites[s], sizes[i], 2.6 - 0.02 * (double)i);
+    }
+}
+
+size_t nest_patterns(const struct nest *nest, const struct nest_target *target, struct arena *arena,
+                     struct nest_pattern *out)
+{
+    const struct task *task = nest->task;
+    struct patterns p = {.nest = nest, .target = target, .arena = arena, .out = out};
+    if (!task || target->vector_bytes < 16 || !dtype_is_float(task->dtype))
+        return 0;
+    p.lanes = target->vector_bytes / (int64_t)dtype_bytes(task->dtype);
+    add_tiles(&p);
+    add_vectors(&p);
+    return p.count;
+}
