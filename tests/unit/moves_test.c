@@ -113,7 +113,11 @@ static void moves_catalogue__every_row__is_complete_and_unique(void **state)
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(m->name, f->moves[j].name);
     }
-    assert_string_equal(f->moves[0].name, "vectorize");
+    /* What is grown on the nest of the reference stands in front of the best bundle. */
+    size_t first = 0;
+    while (str_equal(f->moves[first].group, "nest"))
+        first++;
+    assert_string_equal(f->moves[first].name, "vectorize");
 }
 
 static void move_apply__random_walks__text_comes_back_equal(void **state)

@@ -127,6 +127,22 @@ static void regtile__product__is_named_variables(void **state)
     must_hold(text, "vreal_at(a, (i + 2) * m + (j + 8)) = s_1_2;");
 }
 
+static void reciprocal__a_divisor_that_stays__is_inverted_once(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain,
+                             "    const real s = sqrt(b[0]);\n"
+                             "    for (int64_t i = 0; i < n; i++) {\n"
+                             "        x[i] = (y[i] - s) / s + y[i] / s / y[i];\n"
+                             "        x[i] /= s;\n"
+                             "    }",
+                             "reciprocal(i)");
+    (void)state;
+    must_hold(text, "    const real inverse = (real)1 / s;\n    for (");
+    must_hold(text, "x[i] = (y[i] - s) * inverse + y[i] * inverse / y[i];\n"
+                    "        x[i] *= inverse;\n");
+}
+
 static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
 {
     static const struct {
@@ -147,6 +163,10 @@ static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
          "regtile(i:2,j:8)", "bounds"},
         {"for (int64_t i = 0; i < n; i++) a[i] = 0; for (int64_t j = 0; j < n; j++) a[j] = 1;",
          "regtile(i:2,j:8)", "directly"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i] / x[0];", "reciprocal(i)", "divides"},
+        {"for (int64_t i = 0; i < n; i++) { const real d = y[i]; x[i] = 1 / d; }", "reciprocal(i)",
+         "divides"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = i / m;", "reciprocal(i)", "divides"},
         {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "pack(y:j)", "no loop 'j'"},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] += y[j] * y[i];",
          "pack(y:i)", "one form"},
@@ -381,6 +401,7 @@ int main(void)
         cmocka_unit_test(vectorize__elementwise__vectors_then_single_ones_then_scalars),
         cmocka_unit_test(vectorize__sum_and_maximum__have_accumulators),
         cmocka_unit_test(regtile__product__is_named_variables),
+        cmocka_unit_test(reciprocal__a_divisor_that_stays__is_inverted_once),
         cmocka_unit_test(vectorize__what_it_cannot_do__is_refused_in_words),
         cmocka_unit_test(vectorize__the_task_keeps_its_sums__is_refused),
         cmocka_unit_test(nest_patterns__a_product__packed_tiles_come_first),

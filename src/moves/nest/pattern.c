@@ -78,6 +78,8 @@ static void vectorize_list(struct growth *g, const struct nest_stmt *first,
         const struct nest_edit edit = {.arena = g->arena, .target = *g->target};
         if (s == but)
             continue;
+        if (s->kind == NEST_FOR && !nest_list_has(s->body, NEST_FOR))
+            (void)grow(g, "reciprocal(%s)", s->name);
         if (s->kind == NEST_FOR && *taken < MAX_LOOPS && vector_fits(&edit, s, &refusal) &&
             grow(g, "vectorize(%s:%lld)", s->name, (long long)rounds)) {
             ++*taken;

@@ -25,6 +25,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_regtile,
     &nest_move_vectorize,
     &nest_move_pack,
+    &nest_move_reciprocal,
 };
 
 const struct nest_move *const *nest_moves(size_t *count)

@@ -14,7 +14,10 @@ struct helper {
     const char *text;
 };
 
-/* exp: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2], in two factors, so that results beyond the
+/* Lanes one by one only where gcc makes one instruction of them in any place (rint, sqrt): maxima
+ * written so end as scalars inside loops.
+ *
+ * exp: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2], in two factors, so that results beyond the
  * normal numbers come out as infinity, subnormal or 0, and NaN stays (Cody and Waite, "Software
  * Manual for the Elementary Functions", 1980; coefficients of a Chebyshev fit to 2 ulp). tanh: an
  * odd polynomial near 0, where the other form cancels, and 1 - 2 / (exp(2 x) + 1) elsewhere. */
@@ -44,24 +47,18 @@ static const struct helper helpers[] = {
      "    return (vreal)((where & (vmask)a) | (~where & (vmask)b));\n"
      "}\n"},
     {"vreal_max",
-     {NULL},
+     {"vreal_select", NULL},
      "/* a > b ? a : b */\n"
      "static inline vreal vreal_max(vreal a, vreal b)\n"
      "{\n"
-     "    vreal larger;\n"
-     "    for (int i = 0; i < VREAL_LANES; i++)\n"
-     "        larger[i] = a[i] > b[i] ? a[i] : b[i];\n"
-     "    return larger;\n"
+     "    return vreal_select(a > b, a, b);\n"
      "}\n"},
     {"vreal_min",
-     {NULL},
+     {"vreal_select", NULL},
      "/* a < b ? a : b */\n"
      "static inline vreal vreal_min(vreal a, vreal b)\n"
      "{\n"
-     "    vreal smaller;\n"
-     "    for (int i = 0; i < VREAL_LANES; i++)\n"
-     "        smaller[i] = a[i] < b[i] ? a[i] : b[i];\n"
-     "    return smaller;\n"
+     "    return vreal_select(a < b, a, b);\n"
      "}\n"},
     {"vreal_largest",
      {NULL},
