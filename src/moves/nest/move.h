@@ -19,6 +19,7 @@ extern const struct nest_move nest_move_restrict;
 extern const struct nest_move nest_move_reverse;
 extern const struct nest_move nest_move_strip;
 extern const struct nest_move nest_move_tile;
+extern const struct nest_move nest_move_transpose;
 extern const struct nest_move nest_move_unroll;
 extern const struct nest_move nest_move_unswitch;
 extern const struct nest_move nest_move_vectorize;

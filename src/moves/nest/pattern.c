@@ -237,6 +237,34 @@ static void add_tiles(struct patterns *p)
     }
 }
 
+/* --- transpositions ----------------------------------------------------------------------------
+ */
+
+static bool find_pair(void *context, struct nest_stmt *stmt, int depth)
+{
+    static const int blocks[] = {256, 64, 1024};
+    struct patterns *p = context;
+    const struct nest_stmt *inner = stmt->kind == NEST_FOR ? only_loop(stmt) : NULL;
+    (void)depth;
+    if (!inner || nest_list_has(inner->body, NEST_FOR))
+        return true;
+    struct growth plain = begin(p);
+    if (!grow(&plain, "transpose(%s,%s)", stmt->name, inner->name))
+        return true;
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        struct growth g = begin(p);
+        if (grow(&g, "strip(%s:%d)", inner->name, blocks[i]) &&
+            grow(&g, "interchange(%s,%s_s)", stmt->name, inner->name) &&
+            grow(&g, "transpose(%s,%s)", stmt->name, inner->name))
+            add(p, &g, arena_printf(p->arena, "nest-transpose-%d", blocks[i]),
+                arena_printf(p->arena, "squares turned in registers, in blocks of %d columns",
+                             blocks[i]),
+                1.6 - 0.1 * (double)i);
+    }
+    add(p, &plain, "nest-transpose", "squares turned in registers", 1.2);
+    return true;
+}
+
 size_t nest_patterns(const struct nest *nest, const struct nest_target *target, struct arena *arena,
                      struct nest_pattern *out)
 {
@@ -246,6 +274,7 @@ size_t nest_patterns(const struct nest *nest, const struct nest_target *target, 
         return 0;
     p.lanes = target->vector_bytes / (int64_t)dtype_bytes(task->dtype);
     add_tiles(&p);
+    (void)nest_walk(nest->body, find_pair, &p);
     add_vectors(&p);
     return p.count;
 }

@@ -26,6 +26,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_vectorize,
     &nest_move_pack,
     &nest_move_reciprocal,
+    &nest_move_transpose,
 };
 
 const struct nest_move *const *nest_moves(size_t *count)
