@@ -173,6 +173,11 @@ static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
          "transpose(i,j)", "neighbours"},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) a[i * m + j] = 1;",
          "transpose(i,j)", "one copy"},
+        {"double s = 0; for (int64_t i = 0; i < n; i++) s += y[i]; x[0] = s;", "vectorize(i:8)",
+         "type 'double'"},
+        {"double t[64]; for (int64_t i = 0; i < 64; i++) t[i] = y[i];", "vectorize(i:8)",
+         "type 'double'"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = (double)y[i];", "vectorize(i:8)", "conversion"},
         {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "pack(y:j)", "no loop 'j'"},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] += y[j] * y[i];",
          "pack(y:i)", "one form"},
@@ -205,8 +210,13 @@ static void vectorize__the_task_keeps_its_sums__is_refused(void **state)
     (void)state;
     strict.precision = PRECISION_STRICT;
     strict.allow_reassociate = false;
+    static const char tenth[] = "    for (int64_t i = 0; i < n; i++)\n"
+                                "        x[i] = 0.1 * y[i];";
     assert_null(strchr(after(&arena, &strict, sum, "vectorize(i:8)"), '\n'));
     assert_non_null(strchr(after(&arena, &plain, sum, "vectorize(i:8)"), '\n'));
+    strict.precision = PRECISION_EXACT;
+    assert_null(strchr(after(&arena, &strict, tenth, "vectorize(i:8)"), '\n'));
+    assert_non_null(strchr(after(&arena, &plain, tenth, "vectorize(i:8)"), '\n'));
     assert_non_null(strchr(after(&arena, &plain, largest, "vectorize(i:8)"), '\n'));
 }
 

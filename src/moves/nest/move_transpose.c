@@ -23,8 +23,9 @@ static bool find_statement(struct turning *t, const char **refusal)
     if (nest_only_loop(t->outer) != t->inner || !s || s->next || s->kind != NEST_ASSIGN ||
         !str_equal(s->op, "=") || s->target->kind != NEST_ACCESS || s->value->kind != NEST_ACCESS ||
         s->target->arg_count != 1 || s->value->arg_count != 1 ||
-        s->target->symbol == s->value->symbol || s->target->symbol->is_integer ||
-        s->value->symbol->is_integer)
+        s->target->symbol == s->value->symbol ||
+        !vector_is_lane(t->edit, s->target->symbol->type) ||
+        !vector_is_lane(t->edit, s->value->symbol->type))
         return nest_refuse(t->edit, refusal,
                            "loops '%s' and '%s' do not hold one copy from one array into another",
                            t->outer->name, t->inner->name);
@@ -156,7 +157,7 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
         return false;
     t.outer = nest_step_loop(edit, step, 0, refusal);
     t.inner = t.outer ? nest_step_loop(edit, step, 1, refusal) : NULL;
-    const int64_t lanes = t.inner ? vector_lanes(edit, refusal) : 0;
+    const int64_t lanes = t.inner ? vector_lanes(edit, refusal) : 0; /* there is a task, too */
     if (lanes == 0 || !find_statement(&t, refusal) || !vector_independent(edit, t.outer, refusal) ||
         !vector_independent(edit, t.inner, refusal))
         return false;

@@ -32,6 +32,9 @@ struct vector_tiles {
 /* Lanes of a vector of the task's reals on this target; 0 with the refusal. */
 int64_t vector_lanes(const struct nest_edit *edit, const char **refusal);
 
+/* Is it the type of the lanes: real, or what real is here? */
+bool vector_is_lane(const struct nest_edit *edit, const char *type);
+
 /* Every access to an array of reals below the loop is to neighbours in neighbouring rounds, or to
  * one element in all; false with the refusal. */
 bool vector_fits(const struct nest_edit *edit, const struct nest_stmt *loop, const char **refusal);

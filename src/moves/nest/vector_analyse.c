@@ -18,6 +18,14 @@ bool vector_stride(const struct nest_edit *edit, const struct nest_stmt *loop,
            poly_add(&next, &here, -1) && poly_is_constant(&next, out);
 }
 
+bool vector_is_lane(const struct nest_edit *edit, const char *type)
+{
+    const char *last = strrchr(type, ' ');
+    last = last ? last + 1 : type;
+    return !strstr(type, "long") && (str_equal(last, "real") || str_equal(last, "real_acc") ||
+                                     str_equal(last, dtype_c_name(edit->nest->task->dtype)));
+}
+
 struct fit {
     const struct nest_edit *edit;
     const struct nest_stmt *loop;
@@ -321,9 +329,10 @@ bool lanes_analyse(struct lanes *l, struct nest_stmt *body)
     while (spread(l, body, 0)) {
     }
     for (size_t i = 0; i < l->variable_count; i++) {
-        if (l->variables[i].symbol->is_integer && (l->variables[i].mask & l->vector_bit))
-            return nest_refuse(l->edit, l->refusal, "'%s' is a whole number that differs in lanes",
-                               l->variables[i].symbol->name);
+        const struct nest_symbol *symbol = l->variables[i].symbol;
+        if ((l->variables[i].mask & l->vector_bit) && !vector_is_lane(l->edit, symbol->type))
+            return nest_refuse(l->edit, l->refusal, "'%s' differs in lanes and is of type '%s'",
+                               symbol->name, symbol->type);
     }
     return true;
 }

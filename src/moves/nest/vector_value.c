@@ -72,10 +72,31 @@ const struct nest_expr *lanes_scalar(struct lanes *l, const struct nest_expr *ex
     return expr;
 }
 
-/* What may stand beside a vector in an operation: of type real, or a vector already. */
+/* "0.1": in C of more digits than a float. */
+static bool is_double(const struct nest_expr *expr)
+{
+    if (expr->kind == NEST_NUMBER)
+        return strpbrk(expr->text, ".eEpP") && !strpbrk(expr->text, "fFxX");
+    if ((expr->kind == NEST_NAME || expr->kind == NEST_ACCESS) &&
+        strstr(expr->symbol->type, "double"))
+        return true;
+    for (size_t i = 0; expr->kind != NEST_CAST && expr->kind != NEST_ACCESS && i < expr->arg_count;
+         i++) {
+        if (is_double(expr->args[i]))
+            return true;
+    }
+    return false;
+}
+
+/* What may stand beside a vector in an operation: of type real, or a vector already. What C would
+ * do in double is done in the lanes' type where the task lets results change. */
 static const struct nest_expr *beside(struct lanes *l, const struct nest_expr *expr)
 {
-    if ((expr->kind == NEST_NAME || expr->kind == NEST_ACCESS) && !expr->symbol->is_integer)
+    if (l->edit->nest->task->dtype == DTYPE_F32 && is_double(expr) &&
+        !nest_allow(l->edit, NUMERICS_APPROXIMATE, l->refusal))
+        return NULL;
+    if ((expr->kind == NEST_NAME || expr->kind == NEST_ACCESS) &&
+        vector_is_lane(l->edit, expr->symbol->type))
         return expr;
     if (expr->kind == NEST_CAST && str_equal(expr->text, "real"))
         return expr;
@@ -123,8 +144,11 @@ const struct nest_expr *lanes_place(struct lanes *l, const struct nest_expr *acc
         if (is_vector(l, access->args[i]))
             return refuse(l, "the vector loop is in a subscript that is not the last");
     }
-    if (access->symbol->is_integer)
-        return refuse(l, "an array of integers in vector code");
+    if (!vector_is_lane(l->edit, access->symbol->type)) {
+        (void)nest_refuse(l->edit, l->refusal, "'%s' is of type '%s', not of the lanes'",
+                          access->symbol->name, access->symbol->type);
+        return NULL;
+    }
     if (!vector_stride(l->edit, loop, access->args[last], &stride) || stride != 1) {
         (void)nest_refuse(l->edit, l->refusal, "neighbours in '%s' are not neighbours in '%s'",
                           loop->name, access->symbol->name);
@@ -217,6 +241,8 @@ static const struct nest_expr *binary(struct lanes *l, const struct nest_expr *e
             return NULL;
         if (!has_lanes)
             args[i] = beside(l, args[i]);
+        if (!args[i])
+            return NULL;
     }
     return nest_binary(l->edit, is_both ? "&" : is_either ? "|" : expr->text, args[0], args[1]);
 }
@@ -266,9 +292,7 @@ static const struct nest_expr *unary(struct lanes *l, const struct nest_expr *ex
     if (!arg)
         return NULL;
     if (expr->kind == NEST_CAST)
-        return strstr(expr->text, "real") || str_equal(expr->text, "float")
-                   ? arg
-                   : refuse(l, "a conversion in vector code");
+        return vector_is_lane(l->edit, expr->text) ? arg : refuse(l, "a conversion in vector code");
     struct nest_expr *copy = arena_memdup(l->edit->arena, expr, sizeof *expr);
     copy->args[0] = arg;
     if (str_equal(expr->text, "!"))
