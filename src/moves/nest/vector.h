@@ -27,6 +27,7 @@ struct vector_tile {
 struct vector_tiles {
     struct vector_tile items[VECTOR_MAX_TILES];
     size_t count, vector;
+    const struct nest_expr *begin; /* of the vector loop's counter, before it was cut */
 };
 
 /* Lanes of a vector of the task's reals on this target; 0 with the refusal. */
