@@ -52,10 +52,11 @@ static bool note_loop(void *context, struct nest_stmt *stmt, int depth)
 /* Forms of steps: L a loop, P a loop and the one in it or behind it, V a local array or variable, F
  * a small factor. */
 static const char *const forms[] = {
-    "interchange(P)",  "interchange(L,L)", "tile(Q)",        "jam(L:F)",    "unroll(L:F)",
-    "distribute(L:F)", "distribute(L:1)",  "fuse(P)",        "reverse(L)",  "strip(L:F)",
-    "restrict()",      "peel(L:1)",        "peel(L:F)",      "unswitch(L)", "accumulate(V)",
-    "expand(V,L)",     "expand(V,L)",      "privatize(V,L)", "jam(L:2)",
+    "interchange(P)",  "interchange(L,L)", "tile(Q)",      "jam(L:F)",     "unroll(L:F)",
+    "distribute(L:F)", "distribute(L:1)",  "fuse(P)",      "reverse(L)",   "strip(L:F)",
+    "restrict()",      "peel(L:1)",        "peel(L:F)",    "unswitch(L)",  "accumulate(V)",
+    "expand(V,L)",     "expand(V,L)",      "promote(A,L)", "promote(V,L)", "privatize(V,L)",
+    "jam(L:2)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)
@@ -97,6 +98,8 @@ static const char *random_step(const struct nest *nest, struct rng *rng, struct 
                              factor + 1);
         else if (*form == 'F')
             (void)buf_printf(&text, "%d", factor);
+        else if (*form == 'A')
+            (void)buf_append_str(&text, nest->symbols[rng_below(rng, nest->symbol_count)]->name);
         else if (*form == 'V')
             (void)buf_append_str(&text, random_local(nest, rng));
         else

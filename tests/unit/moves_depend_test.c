@@ -253,6 +253,67 @@ static void nest_apply__shape_of_the_nest__is_asked_for(void **state)
     check_all(&plain, cases, sizeof cases / sizeof *cases);
 }
 
+/* What has to be true of a variable or an array for it to live elsewhere. */
+static void nest_apply__where_values_live__is_checked(void **state)
+{
+    static const char attention[] =
+        "real s[4096]; for (int64_t i = 0; i < n; i++) { for (int64_t j = 0; j < m; j++) s[j] = "
+        "b[i * m + j]; for (int64_t j = 0; j < m; j++) a[i * m + j] = s[m - 1 - j]; }";
+    static const char sum[] = "for (int64_t i = 0; i < n; i++) { real s = 0; for (int64_t j = 0; j "
+                              "< m; j++) s += b[i * m + j]; a[i * m] = s; }";
+    static const struct refused cases[] = {
+        {attention, "privatize(s,i)", NULL},
+        {attention, "privatize(s,i);jam(i:2)", NULL},
+        {attention, "privatize(s,j)", "'s' is used outside of loop 'j'"},
+        {attention, "privatize(a,i)", "'a' is not declared in the function outside of loop 'i'"},
+        /* one element is left from the round before */
+        {"real s[4096]; for (int64_t i = 0; i < n; i++) { for (int64_t j = 1; j < m; j++) s[j] = "
+         "b[i * m + j]; for (int64_t j = 0; j < m; j++) a[i * m + j] = s[j]; }",
+         "privatize(s,i)", "may read of 's' what it has not written"},
+        /* only some are written, and which is not known */
+        {"real s[4096]; for (int64_t i = 0; i < n; i++) { for (int64_t j = 0; j < m; j++) { if "
+         "(b[i "
+         "* m + j] > 0) s[j] = 1; } for (int64_t j = 0; j < m; j++) a[i * m + j] = s[j]; }",
+         "privatize(s,i)", "may read of 's' what it has not written"},
+        {"real s = 1; for (int64_t i = 0; i < n; i++) { a[i * m] = s; s = b[i * m]; }",
+         "privatize(s,i)", "may read of 's' what it has not written"},
+        {sum, "accumulate(s)", NULL},
+        {sum, "accumulate(s);distribute(i:1);interchange(i2,j)", NULL},
+        {sum, "accumulate(i)", "is no local variable with a first value"},
+        {"for (int64_t i = 0; i < n; i++) { real s = 0; for (int64_t j = 0; j < m; j++) s += a[i * "
+         "m + j]; a[i * m] = s; }",
+         "accumulate(s)", "'a' is read or written before 's' is stored to it"},
+        {"for (int64_t i = 0; i < n; i++) { double s = 0; for (int64_t j = 0; j < m; j++) s += b[i "
+         "* m + j]; a[i * m] = s; }",
+         "accumulate(s)", "'s' is double and 'a' holds real"},
+        {"for (int64_t i = 0; i < n; i++) { real s = 0; for (int64_t j = 0; j < m; j++) s += b[i * "
+         "m + j]; a[i * m] = s / 2; }",
+         "accumulate(s)", "'s' is not stored as it is"},
+        {sum, "expand(s,i)", "may have more than 4096 rounds: strip it first"},
+        {sum, "strip(i:8);expand(s,i);distribute(i:1)", NULL},
+        {sum, "expand(s,j)", "'s' is not declared in the body of loop 'j'"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) a[i * m] += b[i * m + "
+         "j];",
+         "promote(a,j)", NULL},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 1; j < m; j++) a[i * m] += b[i * m + "
+         "j];",
+         "promote(a,j)", "loop 'j' may not run"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) a[i * m + j] += 1;",
+         "promote(a,j)", "is not the same in every round"},
+        {"for (int64_t i = 1; i < n; i++) for (int64_t j = 0; j < m; j++) a[i * m] += a[i * m - "
+         "m];",
+         "promote(a,j)", "does not use one element of 'a' only"},
+        {"for (int64_t i = 0; i < n; i++) { if (m > 4) a[i * m] = 1; else a[i * m] = 2; }",
+         "unswitch(i)", NULL},
+        {"for (int64_t i = 0; i < n; i++) { if (i > 4) a[i * m] = 1; }", "unswitch(i)",
+         "no condition in the body of loop 'i' is the same in every round"},
+        {"for (int64_t i = n - 1; i >= 0; i--) { if (i > 4) a[i * m] = 1; }", "peel(i:1)",
+         "counts downward"},
+    };
+    (void)state;
+    check_all(&plain, cases, sizeof cases / sizeof *cases);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +321,7 @@ int main(void)
         cmocka_unit_test(nest_apply__variables__are_private_where_they_are_declared),
         cmocka_unit_test(nest_apply__nests_that_were_got_wrong__are_refused),
         cmocka_unit_test(nest_apply__sums_of_reals__ask_the_task),
+        cmocka_unit_test(nest_apply__where_values_live__is_checked),
         cmocka_unit_test(nest_apply__shape_of_the_nest__is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

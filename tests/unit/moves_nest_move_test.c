@@ -178,6 +178,62 @@ static void nest_apply__each_move__gives_this_text(void **state)
          "            a[j2] = 1;\n"
          "        }\n"
          "    }\n"},
+        {"for (int64_t i = 0; i < n; i++) { real s = 0; for (int64_t j = 0; j < m; j++) s += b[j]; "
+         "a[i] = s; }",
+         "strip(i:8);expand(s,i);distribute(i:1);distribute(i2:1);interchange(i2,j)",
+         "    for (int64_t i_s = 0; i_s < n; i_s += 8) {\n"
+         "        real s_x[8];\n"
+         "        for (int64_t i = i_s; i < (i_s + 8 < n ? i_s + 8 : n); i++) {\n"
+         "            s_x[i - i_s] = 0;\n"
+         "        }\n"
+         "        for (int64_t j = 0; j < m; j++) {\n"
+         "            for (int64_t i2 = i_s; i2 < (i_s + 8 < n ? i_s + 8 : n); i2++) {\n"
+         "                s_x[i2 - i_s] += b[j];\n"
+         "            }\n"
+         "        }\n"
+         "        for (int64_t i22 = i_s; i22 < (i_s + 8 < n ? i_s + 8 : n); i22++) {\n"
+         "            a[i22] = s_x[i22 - i_s];\n"
+         "        }\n"
+         "    }\n"},
+        {"for (int64_t i = 0; i < n; i++) { const int64_t r = i - 1; if (r >= 0 && b[i] > 0) a[i] "
+         "= "
+         "b[r]; }",
+         "peel(i:1)",
+         "    for (int64_t i2 = 0; i2 < (1 < n ? 1 : n); i2++) {\n"
+         "        const int64_t r2 = i2 - 1;\n"
+         "    }\n"
+         "    for (int64_t i = 1; i < n - 1; i++) {\n"
+         "        const int64_t r = i - 1;\n"
+         "        if (b[i] > 0) {\n"
+         "            a[i] = b[r];\n"
+         "        }\n"
+         "    }\n"
+         "    for (int64_t i3 = n - 1 > 1 ? n - 1 : 1; i3 < n; i3++) {\n"
+         "        const int64_t r3 = i3 - 1;\n"
+         "        if (b[i3] > 0) {\n"
+         "            a[i3] = b[r3];\n"
+         "        }\n"
+         "    }\n"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < 4; j++) a[i] += b[j];",
+         "promote(a,j)",
+         "    for (int64_t i = 0; i < n; i++) {\n"
+         "        real a_v = a[i];\n"
+         "        for (int64_t j = 0; j < 4; j++) {\n"
+         "            a_v += b[j];\n"
+         "        }\n"
+         "        a[i] = a_v;\n"
+         "    }\n"},
+        {"for (int64_t i = 0; i < n; i++) { if (m > 4) a[i] = 1; else a[i] = b[i]; }",
+         "unswitch(i)",
+         "    if (m > 4) {\n"
+         "        for (int64_t i = 0; i < n; i++) {\n"
+         "            a[i] = 1;\n"
+         "        }\n"
+         "    } else {\n"
+         "        for (int64_t i2 = 0; i2 < n; i2++) {\n"
+         "            a[i2] = b[i2];\n"
+         "        }\n"
+         "    }\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -17,6 +17,16 @@ static const struct nest_expr *reduce(const struct nest_edit *edit, struct depen
             return condition;
         return !left ? right : !right ? left : nest_binary(edit, "&&", left, right);
     }
+    if (condition->kind == NEST_BINARY && str_equal(condition->text, "||")) {
+        bool no_left = false;
+        bool no_right = false;
+        const struct nest_expr *left = reduce(edit, depend, at, condition->args[0], &no_left);
+        const struct nest_expr *right = reduce(edit, depend, at, condition->args[1], &no_right);
+        *never = *never || (no_left && no_right);
+        if ((!left && !no_left) || (!right && !no_right))
+            return NULL;
+        return no_left && !no_right ? right : no_right && !no_left ? left : condition;
+    }
     const int known = depend_decides(depend, at, condition);
     *never = *never || known < 0;
     return known > 0 ? NULL : condition;

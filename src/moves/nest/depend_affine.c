@@ -216,24 +216,24 @@ static bool is_larger(const struct nest_expr *expr)
            nest_expr_same(condition->args[1], expr->args[2]);
 }
 
-static bool add_end(struct depend *d, const struct nest_stmt *loop, const char *op,
+static bool add_end(struct depend *d, const char *counter, const char *op,
                     const struct nest_expr *bound, int as, struct buf *out)
 {
     if (op[0] == '<' ? is_smaller(bound) : is_larger(bound)) {
-        const bool left = add_end(d, loop, op, bound->args[1], as, out);
-        return add_end(d, loop, op, bound->args[2], as, out) && left;
+        const bool left = add_end(d, counter, op, bound->args[1], as, out);
+        return add_end(d, counter, op, bound->args[2], as, out) && left;
     }
     const char *text = depend_affine(d, bound, as);
-    return text && buf_printf(out, " and %s %s %s", depend_counter(d, loop, as), op, text);
+    return text && buf_printf(out, " and %s %s %s", counter, op, text);
 }
 
-bool depend_bounds(struct depend *d, const struct nest_stmt *loop, int as, struct buf *out)
+bool depend_range(struct depend *d, const struct nest_stmt *loop, const char *counter, int as,
+                  struct buf *out)
 {
-    const char *counter = depend_counter(d, loop, as);
     const bool is_up = loop->step > 0;
-    bool is_exact = add_end(d, loop, loop->op, loop->bound, as, out);
+    const bool is_exact = add_end(d, counter, loop->op, loop->bound, as, out);
     if (is_up ? is_larger(loop->from) : is_smaller(loop->from))
-        return add_end(d, loop, is_up ? ">=" : "<=", loop->from, as, out) && is_exact &&
+        return add_end(d, counter, is_up ? ">=" : "<=", loop->from, as, out) && is_exact &&
                (loop->step == 1 || loop->step == -1);
     const char *from = depend_affine(d, loop->from, as);
     if (!from)
@@ -243,4 +243,9 @@ bool depend_bounds(struct depend *d, const struct nest_stmt *loop, int as, struc
         (void)buf_printf(out, " and (%s - (%s)) mod %lld = 0", counter, from,
                          (long long)(is_up ? loop->step : -loop->step));
     return is_exact;
+}
+
+bool depend_bounds(struct depend *d, const struct nest_stmt *loop, int as, struct buf *out)
+{
+    return depend_range(d, loop, depend_counter(d, loop, as), as, out);
 }

@@ -401,12 +401,8 @@ static void set_context(struct depend *d, struct nest_stmt *const *around, size_
     for (size_t i = 0; i < count; i++) {
         const struct nest_expr counter = {.kind = NEST_NAME, .symbol = around[i]->symbol};
         const char *name = depend_affine(d, &counter, AS_SOURCE);
-        const char *from = depend_affine(d, around[i]->from, AS_SOURCE);
-        const char *bound = depend_affine(d, around[i]->bound, AS_SOURCE);
-        if (from)
-            (void)buf_printf(&text, " and %s %s %s", name, around[i]->step > 0 ? ">=" : "<=", from);
-        if (bound)
-            (void)buf_printf(&text, " and %s %s %s", name, around[i]->op, bound);
+        if (name)
+            (void)depend_range(d, around[i], name, AS_SOURCE, &text);
     }
     d->context = arena_strdup(d->arena, buf_text(&text));
 }

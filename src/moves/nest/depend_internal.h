@@ -76,6 +76,9 @@ bool depend_condition(struct depend *d, const struct nest_expr *condition, bool 
                       struct buf *out);
 /* Constraints of a loop's counter. */
 bool depend_bounds(struct depend *d, const struct nest_stmt *loop, int as, struct buf *out);
+/* The same for a counter of another name in isl's text: of a loop around the part. */
+bool depend_range(struct depend *d, const struct nest_stmt *loop, const char *counter, int as,
+                  struct buf *out);
 bool depend_is_inner(const struct depend *d, const struct nest_symbol *counter);
 bool depend_is_assigned(const struct depend *d, const struct nest_symbol *symbol);
 

@@ -13,6 +13,7 @@ extern const struct nest_move nest_move_jam;
 extern const struct nest_move nest_move_pack;
 extern const struct nest_move nest_move_peel;
 extern const struct nest_move nest_move_privatize;
+extern const struct nest_move nest_move_promote;
 extern const struct nest_move nest_move_regtile;
 extern const struct nest_move nest_move_reciprocal;
 extern const struct nest_move nest_move_restrict;

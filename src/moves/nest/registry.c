@@ -21,6 +21,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_accumulate,
     &nest_move_expand,
     &nest_move_privatize,
+    &nest_move_promote,
     /* vectors and the machine */
     &nest_move_regtile,
     &nest_move_vectorize,

@@ -1,0 +1,47 @@
+/* A sequence as it grows, and what its next step needs to know of the nest. Inside moves/nest. */
+#ifndef KOPE_MOVES_NEST_GROWTH_H
+#define KOPE_MOVES_NEST_GROWTH_H
+
+#include "moves/nest/edit.h"
+
+struct growth {
+    struct nest_target target;
+    struct arena *arena;
+    const struct nest *now;
+    const char *steps; /* NULL: none yet */
+    int64_t lanes;     /* of a vector; 0: none */
+};
+
+/* Takes the step where it applies; else nothing changes, and false. */
+bool grow(struct growth *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct names {
+    const char *items[64];
+    size_t count;
+};
+
+/* Of all loops, outer ones first. */
+struct names names_of_loops(const struct nest *nest);
+/* Of the variables and arrays that the body of the loop declares. */
+struct names names_declared_in(const struct nest *nest, const char *loop);
+
+/* A loop that sums: `outer` declares variables, `sum` (the first loop in its body) adds to them. */
+struct contraction {
+    const struct nest_stmt *outer, *sum;
+    const struct nest_stmt *inner; /* the innermost of the loops that sum */
+};
+bool find_contraction(const struct nest_stmt *loop, struct contraction *out);
+/* Would the loops that sum read memory in less order than the one around them? */
+bool contraction_should_turn(const struct contraction *c);
+/* The loop around whose rounds read most in common for one round of `outer`; NULL. */
+const struct nest_stmt *contraction_sharer(const struct nest *nest, const struct contraction *c);
+
+/* How many conditions stand in the loop; 0 where there is no such loop. */
+size_t count_conditions_in(const struct nest *nest, const char *loop);
+/* Peels the borders of the named loops, where what is left of them then asks less. Not of loops
+ * over a few fixed places. */
+void peel_borders(struct growth *g, const struct names *loops);
+/* Scratch arrays of the function belong to the rounds of the loops that use them. */
+void privatize_all(struct growth *g);
+
+#endif
