@@ -95,7 +95,8 @@ struct moves_env run_moves_env(const struct target *target, const struct task *t
         .compiler_count = f->compiler_count,
         .default_compiler = compiler,
         .vector_bytes = f->vector_bytes,
-        .cache_bytes = {f->cache_bytes[0], f->cache_bytes[1], f->cache_bytes[2]}};
+        .cache_bytes = {f->cache_bytes[0], f->cache_bytes[1], f->cache_bytes[2]},
+        .cache = moves_cache_new(arena)};
 }
 
 /* Written by every run: the events are small, and the graph keeps one row for each id. */

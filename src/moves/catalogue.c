@@ -203,11 +203,13 @@ bool moves_catalogue(const struct moves_env *env, struct arena *arena, const str
 {
     const size_t large = sizeof rows / sizeof *rows, small = sizeof small_rows / sizeof *small_rows;
     struct move *moves = arena_array(
-        arena, large + small + env->compiler_count + CATALOGUE_MAX_NEST + 1, sizeof *moves);
+        arena, large + small + env->compiler_count + CATALOGUE_MAX_NEST + CATALOGUE_MAX_STEPS + 1,
+        sizeof *moves);
     size_t count = catalogue_nest(env, arena, moves, CATALOGUE_MAX_NEST);
     count += add_rows(env, rows, large, arena, moves + count);
     count += add_compilers(env, arena, moves + count);
     count += add_rows(env, small_rows, small, arena, moves + count);
+    count += catalogue_nest_steps(env, arena, moves + count, CATALOGUE_MAX_STEPS);
     *out = moves;
     *out_count = count;
     return true;

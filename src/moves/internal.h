@@ -99,9 +99,13 @@ bool recipe_add_nest(const struct moves_env *env, struct recipe *recipe, const c
                      struct arena *arena, const char **refusal);
 
 /* The catalogue's moves on the nest of env's task, best first; at most `capacity`. */
-enum { CATALOGUE_MAX_NEST = 40 };
+enum { CATALOGUE_MAX_NEST = 48, CATALOGUE_MAX_STEPS = 16 };
 size_t catalogue_nest(const struct moves_env *env, struct arena *arena, struct move *out,
                       size_t capacity);
+
+/* Single steps on it, to try on top of others. */
+size_t catalogue_nest_steps(const struct moves_env *env, struct arena *arena, struct move *out,
+                            size_t capacity);
 
 /* Are these steps of a form and a name that exist? Whether they apply here, recipe_normalise says.
  */

@@ -31,6 +31,10 @@ struct moves_compiler {
     bool has_polly, has_graphite;
 };
 
+/* What steps on a nest came to, so that they are applied once; one thread. In the arena. */
+struct moves_cache;
+struct moves_cache *moves_cache_new(struct arena *arena);
+
 struct moves_env {
     const struct task *task;
     const struct moves_compiler *compilers;
@@ -38,6 +42,8 @@ struct moves_env {
     const char *default_compiler;
     int64_t vector_bytes;   /* widest SIMD register of the target; 0 unknown */
     int64_t cache_bytes[3]; /* of one core, nearest first; 0 unknown */
+    struct moves_cache
+        *cache; /* of this task; NULL: steps are applied whenever they are asked for */
 };
 
 struct move {

@@ -5,33 +5,114 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
-                     struct arena *arena, const char **refusal)
+#include <string.h>
+
+enum { CACHE_MOST = 2000 };
+
+/* Steps for a family of compilers, with the text that they give or why they are refused. */
+struct made {
+    const char *steps, *family;
+    const char *text, *refusal;
+    struct made *next;
+};
+
+struct moves_cache {
+    struct arena *arena;
+    struct made *newest;
+    size_t count;
+};
+
+struct moves_cache *moves_cache_new(struct arena *arena)
+{
+    struct moves_cache *cache = arena_alloc(arena, sizeof *cache);
+    cache->arena = arena;
+    return cache;
+}
+
+static const struct made *recall(const struct moves_cache *cache, const char *steps,
+                                 const char *family)
+{
+    for (const struct made *m = cache ? cache->newest : NULL; m; m = m->next) {
+        if (str_equal(m->steps, steps) && str_equal(m->family, family))
+            return m;
+    }
+    return NULL;
+}
+
+static void keep(struct moves_cache *cache, const struct made *made)
+{
+    if (!cache || cache->count == CACHE_MOST)
+        return;
+    struct made *copy = arena_alloc(cache->arena, sizeof *copy);
+    copy->steps = arena_strdup(cache->arena, made->steps);
+    copy->family = arena_strdup(cache->arena, made->family);
+    copy->text = made->text ? arena_strdup(cache->arena, made->text) : NULL;
+    copy->refusal = made->refusal ? arena_strdup(cache->arena, made->refusal) : NULL;
+    copy->next = cache->newest;
+    cache->newest = copy;
+    cache->count++;
+}
+
+/* Applies the steps to the reference; what it takes meanwhile goes again. */
+static void make(const struct moves_env *env, struct made *made, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
-    const struct moves_compiler *compiler = moves_find_compiler(env, recipe->compiler);
+    CLEANUP(arena_free) struct arena work = {0};
     const struct nest_target target = {
         .vector_bytes = env->vector_bytes,
         .cache_bytes = {env->cache_bytes[0], env->cache_bytes[1], env->cache_bytes[2]},
-        .family = compiler ? compiler->family : NULL};
+        .family = made->family};
     struct nest *nest = NULL;
     struct nest *changed = NULL;
+    const char *refusal = NULL;
+    if (nest_read(env->task, env->task->reference, &work, &nest, &refusal) &&
+        nest_apply(nest, made->steps, &target, &work, &changed, &refusal)) {
+        nest_print(changed, &text);
+        made->text = arena_strdup(arena, buf_text(&text));
+    } else {
+        made->refusal = arena_strdup(arena, refusal);
+    }
+}
+
+bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
+                     struct arena *arena, const char **refusal)
+{
+    const struct moves_compiler *compiler = moves_find_compiler(env, recipe->compiler);
+    struct made made = {.steps = steps, .family = compiler ? compiler->family : ""};
+    const struct made *known = recall(env->cache, steps, made.family);
     if (recipe->nest && recipe->nest_text && str_equal(recipe->nest, steps) &&
-        str_equal(recipe->nest_family, compiler ? compiler->family : ""))
+        str_equal(recipe->nest_family, made.family))
         return true;
-    if (!nest_read(env->task, env->task->reference, arena, &nest, refusal) ||
-        !nest_apply(nest, steps, &target, arena, &changed, refusal))
+    if (known) {
+        made = *known;
+    } else {
+        make(env, &made, arena);
+        keep(env->cache, &made);
+    }
+    if (made.refusal) {
+        *refusal = made.refusal;
         return false;
-    nest_print(changed, &text);
+    }
     recipe->nest = arena_strdup(arena, steps);
-    recipe->nest_text = arena_strdup(arena, buf_text(&text));
-    recipe->nest_family = compiler ? compiler->family : "";
+    recipe->nest_text = made.text;
+    recipe->nest_family = made.family;
     return true;
+}
+
+/* Do the steps end with these? */
+static bool ends_with(const char *all, const char *steps)
+{
+    return str_ends_with(all, steps) &&
+           (strlen(all) == strlen(steps) || all[strlen(all) - strlen(steps) - 1] == ';');
 }
 
 bool recipe_add_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
                      struct arena *arena, const char **refusal)
 {
+    if (recipe->nest && ends_with(recipe->nest, steps)) {
+        *refusal = "nothing changes: these are its last steps already";
+        return false;
+    }
     const char *all = recipe->nest ? arena_printf(arena, "%s;%s", recipe->nest, steps) : steps;
     return recipe_set_nest(env, recipe, all, arena, refusal);
 }
