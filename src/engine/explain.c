@@ -1,6 +1,6 @@
 #include "engine/internal.h"
 
-#include "moves/nest.h"
+#include "moves/nest_move.h"
 #include "json/json.h"
 
 static bool write_opaque(void *context, struct nest_stmt *stmt, int depth)
@@ -17,8 +17,33 @@ static bool write_opaque(void *context, struct nest_stmt *stmt, int depth)
     return true;
 }
 
-static void write_json(const struct task *task, const struct nest *nest, struct buf *out)
+/* The steps that moves suggest, as words and as JSON. */
+struct said {
+    struct buf *text;
+    struct json_writer *json;
+    size_t count;
+};
+
+static void say_step(void *context, const char *step, const char *refusal)
 {
+    struct said *said = context;
+    if (said->text)
+        (void)buf_printf(said->text, "%s  %s%s%s\n", said->count++ == 0 ? "moves\n" : "", step,
+                         refusal ? ": no, " : ": applies", refusal ? refusal : "");
+    if (!said->json)
+        return;
+    json_begin_object(said->json);
+    json_put_string(said->json, "step", step);
+    json_put_bool(said->json, "applies", refusal == NULL);
+    if (refusal)
+        json_put_string(said->json, "reason", refusal);
+    json_end_object(said->json);
+}
+
+static void write_json(const struct task *task, const struct nest *nest, struct arena *arena,
+                       struct buf *out)
+{
+    const struct nest_target target = {0};
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_string(&w, "task", task->name);
@@ -27,6 +52,10 @@ static void write_json(const struct task *task, const struct nest *nest, struct 
     json_key(&w, "not_understood");
     json_begin_array(&w);
     (void)nest_walk(nest->body, write_opaque, &w);
+    json_end_array(&w);
+    json_key(&w, "moves");
+    json_begin_array(&w);
+    nest_explain_moves(nest, &target, arena, say_step, &(struct said){.json = &w});
     json_end_array(&w);
     json_end_object(&w);
 }
@@ -46,9 +75,11 @@ bool engine_explain(const char *task_path, struct arena *arena, struct explanati
     CLEANUP(buf_free) struct buf text = {0};
     CLEANUP(buf_free) struct buf source = {0};
     CLEANUP(buf_free) struct buf json = {0};
+    const struct nest_target target = {0};
     nest_explain(nest, arena, &text);
+    nest_explain_moves(nest, &target, arena, say_step, &(struct said){.text = &text});
     nest_print(nest, &source);
-    write_json(task, nest, &json);
+    write_json(task, nest, arena, &json);
     *out = (struct explanation){.text = arena_strdup(arena, buf_text(&text)),
                                 .source = arena_strdup(arena, buf_text(&source)),
                                 .json = arena_strdup(arena, buf_text(&json))};

@@ -87,6 +87,13 @@ bool nest_apply(const struct nest *from, const char *steps, const struct nest_ta
 /* A deep copy: nothing in it is shared with `from` but texts and the task. */
 struct nest *nest_clone(const struct nest *from, struct arena *arena);
 
+/* Calls `say` for what each move suggests for the nest as it is, with the refusal or NULL where it
+ * applies: a few steps of each move. */
+void nest_explain_moves(const struct nest *nest, const struct nest_target *target,
+                        struct arena *arena,
+                        void (*say)(void *context, const char *step, const char *refusal),
+                        void *context);
+
 /* May results change in this way? The task's precision class says; false with the refusal. */
 bool nest_allow(const struct nest_edit *edit, enum numerics numerics, const char **refusal);
 

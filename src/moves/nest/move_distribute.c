@@ -87,17 +87,14 @@ struct list {
 static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 {
     struct list *list = context;
-    int64_t place = 0;
+    int64_t place = 1;
     (void)depth;
     if (stmt->kind != NEST_FOR)
         return true;
-    for (const struct nest_stmt *s = stmt->body; s; s = s->next, place++) {
-        if (s->kind == NEST_FOR && place > 0 && list->count < list->capacity)
+    for (const struct nest_stmt *s = stmt->body; s && s->next; s = s->next, place++) {
+        if ((s->kind == NEST_FOR || s->next->kind == NEST_FOR) && list->count < list->capacity)
             list->out[list->count++] =
                 arena_printf(list->arena, "distribute(%s:%lld)", stmt->name, (long long)place);
-        if (s->kind == NEST_FOR && s->next && list->count < list->capacity)
-            list->out[list->count++] =
-                arena_printf(list->arena, "distribute(%s:%lld)", stmt->name, (long long)place + 1);
     }
     return true;
 }
