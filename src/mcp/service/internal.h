@@ -116,6 +116,8 @@ void tool_memory_stats(void *context, struct mcp_call *call);
 void tool_report(void *context, struct mcp_call *call);
 void tool_skills(void *context, struct mcp_call *call);
 void tool_skill(void *context, struct mcp_call *call);
+void tool_rules(void *context, struct mcp_call *call);
+void tool_rule(void *context, struct mcp_call *call);
 void resources_list(void *context, struct mcp_call *call);
 void resource_read(void *context, struct mcp_call *call, const char *uri);
 extern const char resource_templates[];

@@ -137,6 +137,16 @@ static void run_skill(struct service *service, struct mcp_call *call)
     run_command(service, call, "skill show", NULL);
 }
 
+static void run_rules(struct service *service, struct mcp_call *call)
+{
+    run_command(service, call, "rule list", "rules");
+}
+
+static void run_rule(struct service *service, struct mcp_call *call)
+{
+    run_command(service, call, "rule show", NULL);
+}
+
 static void queue(void *context, struct mcp_call *call,
                   void (*run)(struct service *service, struct mcp_call *call))
 {
@@ -147,6 +157,16 @@ static void queue(void *context, struct mcp_call *call,
 void tool_search_memory(void *context, struct mcp_call *call)
 {
     queue(context, call, run_search);
+}
+
+void tool_rules(void *context, struct mcp_call *call)
+{
+    queue(context, call, run_rules);
+}
+
+void tool_rule(void *context, struct mcp_call *call)
+{
+    queue(context, call, run_rule);
 }
 
 void tool_runs(void *context, struct mcp_call *call)

@@ -66,6 +66,15 @@ struct tool_row {
                   "\"description\":\"how long to wait for the verdict before its state is given\"" \
     }
 
+/* A rule, as 'kope rule' gives it. */
+#define RULE_SCHEMA                                                                                \
+    "{\"type\":\"object\",\"required\":[\"id\",\"cause\",\"words\",\"predicate\"],"                \
+    "\"properties\":{\"id\":{\"type\":\"string\"},\"cause\":{\"type\":\"string\"},"                \
+    "\"words\":{\"type\":\"string\"},\"predicate\":{\"type\":\"string\"},"                         \
+    "\"holds_with\":{\"type\":\"string\"},\"occurrences\":{\"type\":\"integer\"},"                 \
+    "\"builds_saved\":{\"type\":\"integer\"},\"retired\":{\"type\":\"boolean\"},"                  \
+    "\"reproducer\":{\"type\":\"string\"}}}"
+
 /* A verdict, as event_write_verdict gives it. */
 #define CASE_SCHEMA                                                                                \
     "{\"type\":\"object\",\"required\":[\"name\",\"log_ratio\",\"log_low\",\"log_high\"],"         \
@@ -296,6 +305,26 @@ static const struct tool_row rows[] = {
      .is_read_only = true,
      .is_idempotent = true,
      .run = tool_memory_stats},
+    {.name = "kope_rules",
+     .title = "List rules",
+     .description = "What failures taught: one rule for one root cause, with the predicate that "
+                    "foretells it and the compilers that it holds with here. A candidate that a "
+                    "rule foretells is rejected without a build.",
+     .arguments = {{.name = "target", .command = "rule list"}},
+     .output = "{\"type\":\"object\",\"required\":[\"rules\"],\"properties\":{\"rules\":{"
+               "\"type\":\"array\",\"items\":" RULE_SCHEMA "}}}",
+     .is_read_only = true,
+     .is_idempotent = true,
+     .run = tool_rules},
+    {.name = "kope_rule",
+     .title = "Read a rule",
+     .description = "One rule with its smallest example, its evidence and every test of it.",
+     .arguments = {{.name = "rule", .command = "rule show"},
+                   {.name = "target", .command = "rule show"}},
+     .output = RULE_SCHEMA,
+     .is_read_only = true,
+     .is_idempotent = true,
+     .run = tool_rule},
     {.name = "kope_report",
      .title = "Write the report of a run",
      .description = "One self-contained page into a file. Without 'html' only its size; the page "
