@@ -278,6 +278,26 @@ static const char *common_sequence(const struct rule_sample *samples, size_t cou
     return words >= 2 ? arena_strdup(arena, buf_text(&text)) : NULL;
 }
 
+/* Compilers put the place of one mistake at different tokens: those of one family. */
+static size_t samples_of(const char *family, const struct rule_sample *samples, size_t count,
+                         struct rule_sample *out)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(samples[i].source->compiler_family, family))
+            out[kept++] = samples[i];
+    }
+    return kept;
+}
+
+static void offer_sequences(struct list *list, const struct rule_sample *samples, size_t count)
+{
+    static const int64_t reaches[][2] = {{3, 4}, {6, 8}, {1, 3}, {10, 12}};
+    for (size_t i = 0; i < sizeof reaches / sizeof *reaches && !list->found; i++)
+        (void)offer(list,
+                    common_sequence(samples, count, reaches[i][0], reaches[i][1], list->arena));
+}
+
 const char *rule_predicate_propose(const struct cause *cause, const struct rule_sample *samples,
                                    size_t count, size_t n, struct arena *arena)
 {
@@ -289,8 +309,13 @@ const char *rule_predicate_propose(const struct cause *cause, const struct rule_
         if (is_cause(cause, rows[i].cause))
             (void)offer(&list, rows[i].predicate);
     }
-    static const int64_t reaches[][2] = {{3, 4}, {6, 8}, {1, 3}, {10, 12}};
-    for (size_t i = 0; i < sizeof reaches / sizeof *reaches && !list.found; i++)
-        (void)offer(&list, common_sequence(samples, count, reaches[i][0], reaches[i][1], arena));
+    static const char *const families[] = {"gcc", "clang"};
+    offer_sequences(&list, samples, count);
+    for (size_t i = 0; i < sizeof families / sizeof *families && !list.found; i++) {
+        struct rule_sample *some = arena_array(arena, count + 1, sizeof *some);
+        const size_t kept = samples_of(families[i], samples, count, some);
+        if (kept > 0 && kept < count)
+            offer_sequences(&list, some, kept);
+    }
     return list.found;
 }

@@ -61,6 +61,18 @@ static const char *const all_looks[] = {
     "redefinition",     "write-to-const",      "argument-count",   "language CUDA",
     "language C++",     "language OpenCL"};
 
+static void check_looks(const char *source, const char *path)
+{
+    struct arena arena = {0};
+    const struct rule_source *read =
+        rule_source_read(&(struct rule_candidate){.source = source}, &arena);
+    for (size_t k = 0; k < sizeof all_looks / sizeof *all_looks; k++) {
+        if (rule_predicate_holds(all_looks[k], read))
+            fail_msg("'%s' holds for %s", all_looks[k], path);
+    }
+    arena_free(&arena);
+}
+
 static size_t check_honest(const char *folder, struct arena *arena)
 {
     struct err err;
@@ -76,10 +88,8 @@ static size_t check_honest(const char *folder, struct arena *arena)
         }
         const char *source =
             str_ends_with(names[i], ".c") ? read_file(folder, names[i], arena) : NULL;
-        for (size_t k = 0; source && k < sizeof all_looks / sizeof *all_looks; k++) {
-            if (holds(all_looks[k], source))
-                fail_msg("'%s' holds for %s", all_looks[k], path);
-        }
+        if (source)
+            check_looks(source, path);
         checked += source != NULL;
     }
     return checked;
