@@ -54,7 +54,7 @@ static struct recorded_decision recorded(const struct graph_decision *d)
                     .low = d->log_low,
                     .high = d->log_high,
                     .step = step_of(d)},
-        .is_judged = d->has_outcome,
+        .is_judged = d->has_outcome && !str_equal(d->mechanism, "rule"),
         .counts = is_timed && d->is_win && !d->confirm_failed,
         .is_given = step_of(d) == STEP_GIVEN,
         .next_of_state = -1,

@@ -105,10 +105,16 @@ static void tell(struct simulation *s, int node, int decision)
     s->told += s->different < 0;
 }
 
+/* A run as it was goes on to its last decision: one that a rule refused costs no evaluation. */
+static bool goes_on(const struct simulation *s)
+{
+    return s->is_exact ? s->told < s->tree->count : s->evaluations < s->budget;
+}
+
 /* What a run was given comes before it searches. */
 static void tell_given(struct simulation *s)
 {
-    for (size_t i = 0; i < s->tree->count && s->evaluations < s->budget; i++) {
+    for (size_t i = 0; i < s->tree->count && goes_on(s); i++) {
         if (s->tree->decisions[i].is_given)
             tell(s, SEARCH_ROOT, (int)i);
     }
@@ -121,7 +127,7 @@ static void tell_siblings(struct simulation *s, int node, int first)
     const char *exchange = tree->decisions[first].decision->exchange_id;
     if (exchange[0] == '\0')
         return;
-    for (int i = tree->decisions[first].next_of_state; i >= 0 && s->evaluations < s->budget;
+    for (int i = tree->decisions[first].next_of_state; i >= 0 && goes_on(s);
          i = tree->decisions[i].next_of_state) {
         if (!s->is_used[i] && str_equal(tree->decisions[i].decision->exchange_id, exchange))
             tell(s, node, i);
@@ -134,7 +140,7 @@ static void run_simulation(struct simulation *s, bool is_one_run)
     enum search_step step = STEP_SMALL;
     if (is_one_run)
         tell_given(s);
-    while (s->evaluations < s->budget && !(s->is_exact && s->different >= 0) &&
+    while (goes_on(s) && !(s->is_exact && s->different >= 0) &&
            search_next(s->search, &node, &step)) {
         const int same = find_decision(s, s->states[node], step == STEP_SMALL);
         const int decision =
