@@ -163,6 +163,8 @@ static void draw_head(struct view *view, const struct progress *p, int columns, 
                              (long long)p->by_verdict[kind],
                              verdict_kind_name((enum verdict_kind)kind));
     }
+    if (p->builds_saved != 0)
+        (void)buf_printf(frame, "; %lld refused by rules", (long long)p->builds_saved);
     if (p->token_budget || p->tokens)
         (void)buf_printf(frame, "   tokens %lld of %lld", (long long)p->tokens,
                          (long long)p->token_budget);
