@@ -139,28 +139,64 @@ struct making {
     struct study *study;
     const struct cluster *cluster;
     const char *predicate;
-    struct candidate candidate; /* the sample that is shrunk */
-    const struct task *task;    /* that it is built for */
+    struct candidate candidate;               /* the sample that is shrunk */
+    const struct task *task;                  /* that it is built for */
+    const char *others[TARGET_MAX_COMPILERS]; /* other compilers that say the same of the sample */
+    size_t other_count;
 };
 
-/* The same failure, and the predicate sees it: what a reproducer has to keep. */
+static bool fails_with(struct making *m, const struct candidate *candidate, bool *fails,
+                       struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    bool is_built = false;
+    struct cause cause;
+    m->study->builds++;
+    if (!rulebook_build(m->study->book, m->task, candidate, &is_built, &scratch, &cause, err))
+        return false;
+    *fails = cause.is_lesson && str_equal(cause.key, m->cluster->cause.key);
+    return true;
+}
+
+/* The same failure with each compiler that knows it, and the predicate sees it: what a reproducer
+ * has to keep. */
 static bool fails_alike(void *context, const char *source, bool *fails, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct making *m = context;
     struct candidate candidate = m->candidate;
     size_t compiler = 0;
-    bool is_built = false;
-    struct cause cause;
     candidate.source = source;
     *fails = false;
     const struct rule_source *read = rulebook_read(m->study->book, &candidate, &compiler, &scratch);
     if (!rule_predicate_holds(m->predicate, read))
         return true;
-    m->study->builds++;
-    if (!rulebook_build(m->study->book, m->task, &candidate, &is_built, &scratch, &cause, err))
+    if (!fails_with(m, &candidate, fails, err))
         return false;
-    *fails = cause.is_lesson && str_equal(cause.key, m->cluster->cause.key);
+    for (size_t i = 0; *fails && i < m->other_count; i++) {
+        candidate.compiler = m->others[i];
+        if (!fails_with(m, &candidate, fails, err))
+            return false;
+    }
+    return true;
+}
+
+/* Whichever compiler says the same of the whole sample is to say it of the reproducer too. */
+static bool choose_compilers(struct making *m, struct err *err)
+{
+    const struct target_features *f = target_features(m->study->book->target);
+    const char *own = m->candidate.compiler ? m->candidate.compiler : "";
+    for (size_t i = 0; i < f->compiler_count; i++) {
+        struct candidate candidate = m->candidate;
+        bool fails = false;
+        candidate.compiler = f->compilers[i].name;
+        if (str_equal(candidate.compiler, own))
+            continue;
+        if (!fails_with(m, &candidate, &fails, err))
+            return false;
+        if (fails)
+            m->others[m->other_count++] = candidate.compiler;
+    }
     return true;
 }
 
@@ -349,6 +385,8 @@ static bool make_rule(struct study *s, const struct cluster *cluster, bool *made
         return false;
     if (!found)
         return true;
+    if (!choose_compilers(&m, err))
+        return false;
     const struct shrink_test test = {fails_alike, &m};
     if (!rule_shrink(m.candidate.source, s->most_tests, &test, &s->arena, &shrunk, err))
         return false;

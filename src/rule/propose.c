@@ -292,7 +292,7 @@ static size_t samples_of(const char *family, const struct rule_sample *samples, 
 
 static void offer_sequences(struct list *list, const struct rule_sample *samples, size_t count)
 {
-    static const int64_t reaches[][2] = {{3, 4}, {6, 8}, {1, 3}, {10, 12}};
+    static const int64_t reaches[][2] = {{3, 8}, {3, 4}, {6, 12}, {1, 3}};
     for (size_t i = 0; i < sizeof reaches / sizeof *reaches && !list->found; i++)
         (void)offer(list,
                     common_sequence(samples, count, reaches[i][0], reaches[i][1], list->arena));
