@@ -128,6 +128,10 @@ static bool run_list(const struct command_call *call, struct command_result *out
         json_end_object(&w);
     }
     json_end_array(&w);
+    if (shelf.book.left_out != 0)
+        (void)buf_printf(&out->text,
+                         "and %zu more: a memory has too many rules, they are not asked\n",
+                         shelf.book.left_out);
     return true;
 }
 

@@ -94,7 +94,8 @@ bool rulebook_open(struct memory *memory, struct target *target, const struct ta
     *out = (struct rulebook){.memory = memory, .target = target, .task = task, .arena = arena};
     if (!make_probes(out, err) || !graph_rules(memory->graph, arena, &rules, &count, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
+    out->left_out = count > RULEBOOK_MOST_RULES ? count - RULEBOOK_MOST_RULES : 0;
+    for (size_t i = 0; i < count - out->left_out; i++) {
         if (!rulebook_add(out, &rules[i], err)) {
             rulebook_close(out);
             return false;

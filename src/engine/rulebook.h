@@ -19,7 +19,7 @@
 #include "rule/cause.h"
 #include "task/candidate.h"
 
-enum { RULEBOOK_TRIAL_SHARE = 20, RULEBOOK_MOST_TESTS = 200 };
+enum { RULEBOOK_TRIAL_SHARE = 20, RULEBOOK_MOST_TESTS = 200, RULEBOOK_MOST_RULES = 1000 };
 
 /* What is known of a rule and one compiler of the target. */
 enum rule_standing { STANDING_UNKNOWN, STANDING_HOLDS, STANDING_STALE };
@@ -41,6 +41,7 @@ struct rulebook {
     struct arena *arena;
     struct rulebook_rule *rules;
     size_t count, capacity;
+    size_t left_out;              /* rules of the memory beyond RULEBOOK_MOST_RULES: not asked */
     const struct task *probes[2]; /* small tasks in float32 and float64 that rules are tried on */
 };
 

@@ -80,7 +80,10 @@ static const char *directive_text(const struct reader *r, size_t *length)
             (void)buf_append_char(&text, ' ');
     }
     *length = (size_t)(c - r->at);
-    return arena_strdup(r->arena, buf_text(&text));
+    /* What is left of a line that goes on would take in the next one. */
+    while (text.length > 1 && strchr(" \\", text.data[text.length - 1]))
+        text.length--;
+    return arena_strndup(r->arena, text.data, text.length);
 }
 
 static size_t literal_length(struct reader *r)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/rng.h"
 #include "base/str.h"
 #include "rule/cluster.h"
 #include "rule/shrink.h"
@@ -225,6 +226,52 @@ static void rule_find_predicate__fires_on_what_passed__another_is_found(void **s
     arena_free(&h.arena);
 }
 
+/* Random histories: whatever the order, a candidate that was seen to end in two ways is in no
+ * cluster, and every other failure that is a lesson is in exactly one. */
+static void rule_cluster__random_histories__flaky_outcomes_never_count(void **state)
+{
+    (void)state;
+    struct rng rng = rng_seeded(3);
+    for (int round = 0; round < 300; round++) {
+        struct history h = {0};
+        size_t expected = 0, counted = 0;
+        for (size_t i = 0; i < 40; i++) {
+            const int number = (int)rng_below(&rng, 12);
+            const size_t kind = rng_below(&rng, 9);
+            if (kind < CAUSES)
+                add_failure(&h, kind, number);
+            else if (kind < 7)
+                add(&h, numbered(causes[0].source, number, &h.arena), NULL);
+            else
+                add_host_fault(&h, number);
+            h.all[i].candidate = arena_printf(&h.arena, "candidate %d", number);
+            h.all[i].is_cancelled = rng_below(&rng, 10) == 0;
+        }
+        const struct clusters found = rule_cluster(h.all, h.count, &h.arena);
+        for (size_t i = 0; i < h.count; i++) {
+            const struct observation *a = &h.all[i];
+            bool is_flaky = false;
+            if (!a->cause.is_lesson)
+                continue;
+            for (size_t k = 0; k < h.count; k++) {
+                const struct observation *b = &h.all[k];
+                is_flaky |=
+                    str_equal(a->candidate, b->candidate) && !b->is_cancelled &&
+                    (b->is_built || (b->cause.is_lesson && !str_equal(b->cause.key, a->cause.key)));
+            }
+            expected += !a->is_cancelled && !is_flaky;
+            for (size_t c = 0; c < found.count; c++) {
+                for (size_t k = 0; k < found.items[c].count; k++)
+                    assert_false(found.items[c].members[k] == i && is_flaky);
+            }
+        }
+        for (size_t c = 0; c < found.count; c++)
+            counted += found.items[c].count;
+        assert_int_equal(counted, expected);
+        arena_free(&h.arena);
+    }
+}
+
 struct wanted {
     const char *words[2];
 };
@@ -298,6 +345,7 @@ int main(void)
         cmocka_unit_test(rule_cluster__one_candidate_many_times__no_rule),
         cmocka_unit_test(rule_cluster__judged_in_two_ways__counts_nowhere),
         cmocka_unit_test(rule_cluster__decided_by_a_rule__was_not_seen),
+        cmocka_unit_test(rule_cluster__random_histories__flaky_outcomes_never_count),
         cmocka_unit_test(rule_find_predicate__fires_on_what_passed__another_is_found),
         cmocka_unit_test(rule_shrink__two_words_matter__they_are_left),
         cmocka_unit_test(rule_shrink__few_tests__stops_and_says_so),
