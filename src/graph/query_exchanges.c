@@ -98,8 +98,11 @@ bool graph_last_context(struct graph *graph, const char *run_id, struct arena *a
     struct graph_context context = {0};
     bool has_row = false;
     if (!query_begin(graph,
-                     "SELECT context_id, text_body, prefix_hash FROM context WHERE run_id = ?"
-                     " ORDER BY stamp DESC LIMIT 1",
+                     "SELECT context_id, text_body, prefix_hash FROM context c WHERE run_id = ?"
+                     " AND (EXISTS (SELECT 1 FROM exchange e WHERE e.run_id = c.run_id"
+                     " AND e.context_id = c.context_id)"
+                     " OR EXISTS (SELECT 1 FROM decision d WHERE d.run_id = c.run_id"
+                     " AND d.context_id = c.context_id)) ORDER BY stamp DESC LIMIT 1",
                      &query, err))
         return false;
     give_text(&query, run_id);

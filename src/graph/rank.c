@@ -2,7 +2,9 @@
  * Ranking of text: BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009)
  * with document frequencies of our own. FTS5's bm25() counts the documents of every term anew in
  * every query, which takes seconds where terms are common; here each is counted once, up to a
- * bound, and kept as long as the memory does not double.
+ * bound, and kept as long as the memory does not double. In a small memory counting is cheap, and
+ * is done each time: one decision more changes much there, and a process that has run for long must
+ * find what a new one would.
  */
 #include "graph/internal.h"
 
@@ -15,6 +17,8 @@
 
 /* A term in more documents than this tells nothing that a tag would not. */
 enum { COMMON_DOCUMENTS = 1000, MOST_DOCUMENTS = 1500, MAX_PHRASES = 8, MAX_TERMS = 64 };
+/* Decisions of a memory whose counts are kept. */
+enum { LARGE_ROWS = 4000 };
 #define K1 1.2
 /* What was done and what came of it weighs more than on which task. */
 #define TAGS_WEIGHT 0.5
@@ -168,7 +172,7 @@ bool rank_prepare(struct graph *graph, const char *words, const char *tag, struc
     int64_t rows = 0;
     if (!count_rows(graph, &rows, err))
         return false;
-    if (rows > 2 * rank->rows_counted + 1000 || rows < rank->rows_counted) {
+    if (rows < LARGE_ROWS || rows > 2 * rank->rows_counted + 1000 || rows < rank->rows_counted) {
         memset(rank->terms, 0, sizeof rank->terms);
         rank->rows_counted = rows;
     }
