@@ -10,8 +10,8 @@
  *            leave_out, what the runs of an arm without memory left, with the same seed, on all
  *            other tasks (leave_out: task) or on the tasks of other families (leave_out: family)
  *
- *   RESULTS/arms.yaml, RESULTS/tasks        the arms, and id and name of each task, as they were when
- *                                           the suite began; others need another folder
+ *   RESULTS/arms.yaml, RESULTS/tasks        the arms, and id and name of each task, as they were
+ *                                           when the suite began; others need another folder
  *   RESULTS/results.jsonl                   a line for each run that has ended
  *   RESULTS/memory/ARM/SEED/TASK/           its memory
  *
