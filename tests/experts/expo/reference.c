@@ -1,0 +1,8 @@
+#include <stdint.h>
+#include <tgmath.h>
+
+void expo(const real *x, real *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = exp(x[i]);
+}
