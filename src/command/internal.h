@@ -12,8 +12,8 @@ extern const struct command command_optimize, command_resume, command_check, com
 extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild,
     command_memory_merge, command_memory_search, command_memory_show, command_memory_path,
     command_memory_export, command_memory_prune, command_memory_compact;
-extern const struct command command_skill_list, command_skill_show, command_skill_verify,
-    command_skill_learn, command_skill_export, command_skill_import;
+extern const struct command command_ablate, command_skill_list, command_skill_show,
+    command_skill_verify, command_skill_learn, command_skill_export, command_skill_import;
 extern const struct command command_rule_list, command_rule_show, command_rule_verify,
     command_rule_learn;
 extern const struct command command_target_list, command_target_probe, command_task_new,

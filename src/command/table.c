@@ -23,6 +23,7 @@ const struct command *const command_table[] = {
     &command_memory_export,
     &command_memory_prune,
     &command_memory_compact,
+    &command_ablate,
     &command_skill_list,
     &command_skill_show,
     &command_skill_verify,

@@ -13,7 +13,13 @@
 
 #define REGAINED_AT_LEAST (-0.01005) /* log of 0.99 */
 #define STEP_BUDGET_NS (INT64_C(1000) * 1000 * 1000)
-enum { DEFAULT_STEPS = 16, DEFAULT_REJECTIONS = 4, DEFAULT_TRIALS = 3, MAX_REFUSED = 256 };
+enum {
+    DEFAULT_STEPS = 16,
+    DEFAULT_REJECTIONS = 4,
+    DEFAULT_TRIALS = 3,
+    MAX_REFUSED = 256,
+    MAX_ATTEMPTS = 3
+};
 
 struct walk {
     struct run run;
@@ -50,12 +56,17 @@ static bool duel_open(struct walk *w, const struct candidate *a, const struct ca
                              err);
 }
 
+/* A host that is busy for a while is asked again: that is no answer. */
 static bool duel_time(struct walk *w, struct duel *duel, struct err *err)
 {
-    bool about_a = false;
-    if (!gate_contest_time(duel->contest, w->run.arena, &duel->timed, &about_a, err))
-        return false;
     const struct verdict *v = &duel->timed;
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+        bool about_a = false;
+        if (!gate_contest_time(duel->contest, w->run.arena, &duel->timed, &about_a, err))
+            return false;
+        if (v->kind != VERDICT_TOO_NOISY || os_interrupted())
+            break;
+    }
     duel->sign = duel->held_out_sign = 0;
     if (v->kind != VERDICT_TIMED)
         return true;

@@ -112,4 +112,31 @@ struct skill_lineage {
 bool engine_skill_learn(const struct skill_learn_opts *opts, const struct observer *observer,
                         struct arena *arena, struct skill_lineage *out, struct err *err);
 
+struct ablate_opts {
+    const char *memory_dir, *target, *run; /* run: an id, a prefix or "last" */
+    int64_t time_budget_ns;                /* of a case; 0: 1.5 s */
+};
+
+/* One part of the winner's recipe: what it loses without it. */
+struct ablation {
+    const char *part;    /* "unroll=loops" */
+    bool is_timed;       /* else `problem` says why not */
+    const char *problem; /* "" */
+    double log_ratio, log_low, log_high;
+    int sign;
+};
+
+struct ablation_result {
+    const char *run_id, *recipe;
+    const struct task *task;
+    double log_ratio; /* of the winner against the baseline */
+    const struct ablation *items;
+    size_t count;
+};
+/* Takes each part out of the recipe of a run's winner in turn and times the winner against the
+ * rest: the gain by parts, as findings of the run, and as skills (origin "distilled", candidates)
+ * where one pays. Parts interact: their gains do not multiply to the whole. */
+bool engine_ablate(const struct ablate_opts *opts, const struct observer *observer,
+                   struct arena *arena, struct ablation_result *out, struct err *err);
+
 #endif
