@@ -20,7 +20,7 @@ static void put_quoted(struct buf *out, const char *key, const char *text)
 /* Cut at a character, and at the cap of the format. */
 static const char *description_of(const struct graph_skill *skill, struct arena *arena)
 {
-    char *text = arena_printf(arena, "%s Makes compute kernels in C faster. Use it where %s.",
+    char *text = arena_printf(arena, "%s. Makes compute kernels in C faster; use it where %s.",
                               skill->intent, skill->applies[0] ? skill->applies : "it fits");
     size_t end = strlen(text);
     if (end > SKILL_DESCRIPTION_CHARS) {
