@@ -35,6 +35,8 @@ struct context_epoch {
     int64_t number; /* of epochs so far */
 };
 void context_epoch_free(struct context_epoch *epoch);
+/* `to` is freed first, and a value of its own after. */
+void context_epoch_copy(const struct context_epoch *from, struct context_epoch *to);
 
 /* Takes up the epoch of a recorded context: its whole text, the system's part of it, its items. A
  * record that does not fit together begins a new epoch. */

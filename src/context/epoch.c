@@ -44,6 +44,16 @@ void epoch_keep(struct context_epoch *epoch, const struct context *context)
          context->items, context->item_count);
 }
 
+void context_epoch_copy(const struct context_epoch *from, struct context_epoch *to)
+{
+    if (!from->prefix) {
+        context_epoch_free(to);
+        return;
+    }
+    keep(to, from->prefix, strlen(from->prefix), from->items, from->item_count);
+    to->number = from->number;
+}
+
 void context_epoch_restore(struct context_epoch *epoch, const char *text, const char *system_text,
                            const struct context_item *items, size_t item_count)
 {

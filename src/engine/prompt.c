@@ -220,7 +220,11 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
     if (!skill_offers(run, arena, &request.offers, &request.offer_count, err))
         return false;
     rule_offers(run, arena, &request);
-    request.epoch = &run->epoch;
+    /* What was sent before is only made again: the epoch has gone on from it already. */
+    CLEANUP(context_epoch_free) struct context_epoch aside = {0};
+    if (recorded)
+        context_epoch_copy(&run->epoch, &aside);
+    request.epoch = recorded ? &aside : &run->epoch;
     request.order = run->proposer ? &order : NULL;
     request.budget_tokens = run->opts.context_tokens;
     request.withhold_share = WITHHELD_SHARE;
