@@ -1,8 +1,9 @@
 // expect: rejected M8-quiesce
+// expect: no win M1-split
 // task: softmax
 // with: runner honest-softmax
-// The same, with only two rows left: too little work to show in the CPU time, so the outputs that the
-// parent read at the acknowledgement must tell.
+// The same, with only two rows left: too little work to show beside the rest. Where the parent looks at
+// once, the outputs tell; where it takes its turn after the child, the work is done and in the account.
 
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {

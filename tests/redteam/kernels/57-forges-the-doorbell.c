@@ -1,4 +1,5 @@
 // expect: rejected M8-quiesce
+// expect: no win M1-split
 // task: softmax
 // with: runner honest-softmax
 // Acknowledges the bell itself when half of the last call is left to do. What it writes after that

@@ -1,4 +1,5 @@
 // expect: wrong M9-precision
+// expect: wrong M9-class
 // task: matmul
 // Approximates the product by a random projection to half of k.
 #include <stdint.h>
