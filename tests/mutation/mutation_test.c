@@ -36,7 +36,7 @@ static const struct row {
     {M5, "M5", "gate/data.c", "01-empty", .is_timed = false},
     {M6, "M6", "gate/data.c, probe.c", "11-content-cache", .is_timed = false},
     {M7, "M7", "gate/sample.c", "14-honest-for-40-calls", .is_timed = true},
-    {M8, "M8", "target/cpu/session.c, watch.c", "57-forges-the-doorbell", .is_timed = false},
+    {M8, "M8", "target/cpu/session.c, watch.c", "57-goes-on-for-long", .is_timed = false},
     {M9, "M9", "gate/compare.c", "33-tf32", .is_timed = false},
     {M10, "M10", "gate/data.c, plan.c", "70-skips-rows-with-specials", .is_timed = false},
     {M11, "M11", "gate/rig.c", "41-one-past-the-end", .is_timed = false},
