@@ -67,19 +67,25 @@ void *arena_memdup(struct arena *arena, const void *data, size_t bytes)
     return out;
 }
 
-char *arena_printf(struct arena *arena, const char *format, ...)
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
-    va_list args;
-    va_start(args, format);
     va_list again;
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
     if (length < 0)
         BUG("arena: bad format '%s'", format);
     char *out = arena_alloc(arena, (size_t)length + 1);
     (void)vsnprintf(out, (size_t)length + 1, format, again);
     va_end(again);
+    return out;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *out = arena_vprintf(arena, format, args);
+    va_end(args);
     return out;
 }
 

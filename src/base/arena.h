@@ -10,6 +10,7 @@
 #define KOPE_BASE_ARENA_H
 
 #include <stdarg.h>
+#include <stdarg.h>
 #include <stddef.h>
 
 /* Calls `function(&variable)` when the variable goes out of scope. */
@@ -39,6 +40,8 @@ void *arena_memdup(struct arena *arena, const void *data, size_t bytes)
 /* A formatted string. */
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3), returns_nonnull));
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0), returns_nonnull));
 
 /* Frees everything that the arena handed out; the arena can be used again. */
 void arena_free(struct arena *arena);

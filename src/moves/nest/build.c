@@ -314,6 +314,16 @@ bool nest_list_assigns(const struct nest_stmt *first, const struct nest_symbol *
     return false;
 }
 
+bool nest_list_declares(const struct nest_stmt *first, const struct nest_symbol *symbol)
+{
+    for (const struct nest_stmt *s = first; s; s = s->next) {
+        if ((s->kind == NEST_DECLARE && s->symbol == symbol) ||
+            nest_list_declares(s->body, symbol) || nest_list_declares(s->otherwise, symbol))
+            return true;
+    }
+    return false;
+}
+
 struct nest_stmt *nest_append(struct nest_stmt *list, struct nest_stmt *more)
 {
     if (!list)

@@ -63,6 +63,8 @@ void nest_replace_in(const struct nest_edit *edit, struct nest_stmt *first,
 bool nest_list_uses(const struct nest_stmt *first, const struct nest_symbol *symbol);
 /* Assigned to in the list or below (an element or the whole). */
 bool nest_list_assigns(const struct nest_stmt *first, const struct nest_symbol *symbol);
+/* Declared in the list or below. */
+bool nest_list_declares(const struct nest_stmt *first, const struct nest_symbol *symbol);
 /* The list with another one behind it. */
 struct nest_stmt *nest_append(struct nest_stmt *list, struct nest_stmt *more);
 /* The pointer in the nest that points at `stmt`; a bug where it is not in the nest. */
@@ -137,6 +139,21 @@ const char *nest_plain_type(const struct nest_edit *edit, const char *type);
 
 /* --- suggestions -------------------------------------------------------------------------------
  */
+/* Steps that a move suggests, as the nest is walked. */
+struct nest_suggestions {
+    const struct nest *nest;
+    const struct nest_target *target;
+    struct arena *arena;
+    const char **out;
+    size_t count, capacity;
+};
+/* Adds a step where there is room. */
+void nest_suggest(struct nest_suggestions *list, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Calls `visit`, whose context is a struct nest_suggestions, for every statement; the count. */
+size_t nest_suggest_each(const struct nest *nest, const struct nest_target *target,
+                         bool (*visit)(void *context, struct nest_stmt *stmt, int depth),
+                         struct arena *arena, const char **out, size_t capacity);
 /* A step for each innermost loop; the format has one %s for its name. */
 size_t nest_suggest_innermost(const struct nest *nest, const char *format, struct arena *arena,
                               const char **out, size_t capacity);

@@ -11,7 +11,7 @@
 
 bool grow(struct growth *g, const char *format, ...)
 {
-    char step[200];
+    char step[256];
     struct nest *next = NULL;
     const char *refusal = NULL;
     va_list list;

@@ -1,6 +1,7 @@
 /* Cutting loops: into strips, and into whole groups of rounds and the rest. */
 #include "moves/nest/edit.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 static bool is_unsigned(const char *type)
@@ -167,6 +168,26 @@ const char *nest_plain_type(const struct nest_edit *edit, const char *type)
     if (strncmp(type, "const ", 6) == 0)
         return arena_strdup(edit->arena, type + 6);
     return type;
+}
+
+void nest_suggest(struct nest_suggestions *list, const char *format, ...)
+{
+    va_list args;
+    if (list->count == list->capacity)
+        return;
+    va_start(args, format);
+    list->out[list->count++] = arena_vprintf(list->arena, format, args);
+    va_end(args);
+}
+
+size_t nest_suggest_each(const struct nest *nest, const struct nest_target *target,
+                         bool (*visit)(void *context, struct nest_stmt *stmt, int depth),
+                         struct arena *arena, const char **out, size_t capacity)
+{
+    struct nest_suggestions list = {
+        .nest = nest, .target = target, .arena = arena, .out = out, .capacity = capacity};
+    (void)nest_walk(nest->body, visit, &list);
+    return list.count;
 }
 
 struct innermost {

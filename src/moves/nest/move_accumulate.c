@@ -119,30 +119,20 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
-struct list {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 static bool add_variable(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct list *list = context;
+    struct nest_suggestions *list = context;
     (void)depth;
     if (stmt->kind == NEST_DECLARE && stmt->symbol->kind == NEST_SCALAR && stmt->value &&
-        find_store(stmt) && nest_list_assigns(stmt->next, stmt->symbol) &&
-        list->count < list->capacity)
-        list->out[list->count++] = arena_printf(list->arena, "accumulate(%s)", stmt->symbol->name);
+        find_store(stmt) && nest_list_assigns(stmt->next, stmt->symbol))
+        nest_suggest(list, "accumulate(%s)", stmt->symbol->name);
     return true;
 }
 
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct list list = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_variable, &list);
-    return list.count;
+    return nest_suggest_each(nest, target, add_variable, arena, out, capacity);
 }
 
 const struct nest_move nest_move_accumulate = {

@@ -77,24 +77,17 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
-struct list {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 /* In front of and behind each inner loop. */
 static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct list *list = context;
+    struct nest_suggestions *list = context;
     int64_t place = 1;
     (void)depth;
     if (stmt->kind != NEST_FOR)
         return true;
     for (const struct nest_stmt *s = stmt->body; s && s->next; s = s->next, place++) {
-        if ((s->kind == NEST_FOR || s->next->kind == NEST_FOR) && list->count < list->capacity)
-            list->out[list->count++] =
-                arena_printf(list->arena, "distribute(%s:%lld)", stmt->name, (long long)place);
+        if (s->kind == NEST_FOR || s->next->kind == NEST_FOR)
+            nest_suggest(list, "distribute(%s:%lld)", stmt->name, (long long)place);
     }
     return true;
 }
@@ -102,10 +95,7 @@ static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct list list = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_loop, &list);
-    return list.count;
+    return nest_suggest_each(nest, target, add_loop, arena, out, capacity);
 }
 
 const struct nest_move nest_move_distribute = {

@@ -126,24 +126,16 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
-struct list {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 /* Scalars that a loop inside accumulates into. */
 static bool add_scalars(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct list *list = context;
+    struct nest_suggestions *list = context;
     (void)depth;
     if (stmt->kind != NEST_FOR || nest_is_innermost(stmt))
         return true;
     for (const struct nest_stmt *s = stmt->body; s; s = s->next) {
-        if (s->kind == NEST_DECLARE && nest_list_assigns(stmt->body, s->symbol) &&
-            list->count < list->capacity)
-            list->out[list->count++] =
-                arena_printf(list->arena, "expand(%s,%s)", s->symbol->name, stmt->name);
+        if (s->kind == NEST_DECLARE && nest_list_assigns(stmt->body, s->symbol))
+            nest_suggest(list, "expand(%s,%s)", s->symbol->name, stmt->name);
     }
     return true;
 }
@@ -151,10 +143,7 @@ static bool add_scalars(void *context, struct nest_stmt *stmt, int depth)
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct list list = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_scalars, &list);
-    return list.count;
+    return nest_suggest_each(nest, target, add_scalars, arena, out, capacity);
 }
 
 const struct nest_move nest_move_expand = {

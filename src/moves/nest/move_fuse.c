@@ -62,30 +62,20 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
-struct list {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 static bool add_pair(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct list *list = context;
+    struct nest_suggestions *list = context;
     (void)depth;
     if (stmt->kind == NEST_FOR && stmt->next && stmt->next->kind == NEST_FOR &&
-        same_bounds(stmt, stmt->next) && list->count < list->capacity)
-        list->out[list->count++] =
-            arena_printf(list->arena, "fuse(%s,%s)", stmt->name, stmt->next->name);
+        same_bounds(stmt, stmt->next))
+        nest_suggest(list, "fuse(%s,%s)", stmt->name, stmt->next->name);
     return true;
 }
 
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct list list = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_pair, &list);
-    return list.count;
+    return nest_suggest_each(nest, target, add_pair, arena, out, capacity);
 }
 
 const struct nest_move nest_move_fuse = {

@@ -87,30 +87,20 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
-struct pairs {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 static bool add_pair(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct pairs *pairs = context;
+    struct nest_suggestions *list = context;
     (void)depth;
     const struct nest_stmt *inner = stmt->kind == NEST_FOR ? nest_only_loop(stmt) : NULL;
-    if (inner && pairs->count < pairs->capacity)
-        pairs->out[pairs->count++] =
-            arena_printf(pairs->arena, "interchange(%s,%s)", stmt->name, inner->name);
+    if (inner)
+        nest_suggest(list, "interchange(%s,%s)", stmt->name, inner->name);
     return true;
 }
 
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct pairs pairs = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_pair, &pairs);
-    return pairs.count;
+    return nest_suggest_each(nest, target, add_pair, arena, out, capacity);
 }
 
 const struct nest_move nest_move_interchange = {

@@ -166,19 +166,13 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
            make_copies(&jam);
 }
 
-struct list {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct list *list = context;
+    struct nest_suggestions *list = context;
     (void)depth;
     if (stmt->kind == NEST_FOR && !nest_is_innermost(stmt) && list->count + 1 < list->capacity) {
-        list->out[list->count++] = arena_printf(list->arena, "jam(%s:4)", stmt->name);
-        list->out[list->count++] = arena_printf(list->arena, "jam(%s:2)", stmt->name);
+        nest_suggest(list, "jam(%s:4)", stmt->name);
+        nest_suggest(list, "jam(%s:2)", stmt->name);
     }
     return true;
 }
@@ -186,10 +180,7 @@ static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct list list = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_loop, &list);
-    return list.count;
+    return nest_suggest_each(nest, target, add_loop, arena, out, capacity);
 }
 
 const struct nest_move nest_move_jam = {

@@ -61,12 +61,6 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
-struct list {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 /* A condition in it names its counter, perhaps by a helper variable. */
 static bool has_condition(const struct nest_stmt *first)
 {
@@ -75,20 +69,17 @@ static bool has_condition(const struct nest_stmt *first)
 
 static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct list *list = context;
+    struct nest_suggestions *list = context;
     (void)depth;
-    if (stmt->kind == NEST_FOR && has_condition(stmt->body) && list->count < list->capacity)
-        list->out[list->count++] = arena_printf(list->arena, "peel(%s:1)", stmt->name);
+    if (stmt->kind == NEST_FOR && has_condition(stmt->body))
+        nest_suggest(list, "peel(%s:1)", stmt->name);
     return true;
 }
 
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct list list = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_loop, &list);
-    return list.count;
+    return nest_suggest_each(nest, target, add_loop, arena, out, capacity);
 }
 
 const struct nest_move nest_move_peel = {

@@ -69,23 +69,15 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
-struct list {
-    const struct nest *nest;
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 static bool add_array(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct list *list = context;
+    struct nest_suggestions *list = context;
     if (stmt->kind != NEST_DECLARE || stmt->symbol->kind != NEST_ARRAY || depth > 0)
         return true;
     for (const struct nest_stmt *s = list->nest->body; s; s = s->next) {
         if (s->kind == NEST_FOR && nest_list_uses(s, stmt->symbol) &&
-            !used_elsewhere(list->nest->body, s, stmt->symbol) && list->count < list->capacity)
-            list->out[list->count++] =
-                arena_printf(list->arena, "privatize(%s,%s)", stmt->symbol->name, s->name);
+            !used_elsewhere(list->nest->body, s, stmt->symbol))
+            nest_suggest(list, "privatize(%s,%s)", stmt->symbol->name, s->name);
     }
     return true;
 }
@@ -93,10 +85,7 @@ static bool add_array(void *context, struct nest_stmt *stmt, int depth)
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct list list = {.nest = nest, .arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_array, &list);
-    return list.count;
+    return nest_suggest_each(nest, target, add_array, arena, out, capacity);
 }
 
 const struct nest_move nest_move_privatize = {

@@ -12,16 +12,6 @@ struct inverting {
     size_t count;
 };
 
-static bool declares(const struct nest_stmt *first, const struct nest_symbol *symbol)
-{
-    for (const struct nest_stmt *s = first; s; s = s->next) {
-        if ((s->kind == NEST_DECLARE && s->symbol == symbol) || declares(s->body, symbol) ||
-            declares(s->otherwise, symbol))
-            return true;
-    }
-    return false;
-}
-
 /* Nothing that the divisor names changes in the loop; elements may change by other names. */
 static bool is_fixed(const struct inverting *v, const struct nest_expr *expr)
 {
@@ -29,7 +19,7 @@ static bool is_fixed(const struct inverting *v, const struct nest_expr *expr)
         return false;
     if (expr->kind == NEST_NAME &&
         (expr->symbol->kind == NEST_ARRAY || expr->symbol->kind == NEST_POINTER ||
-         expr->symbol == v->loop->symbol || declares(v->loop->body, expr->symbol) ||
+         expr->symbol == v->loop->symbol || nest_list_declares(v->loop->body, expr->symbol) ||
          nest_list_assigns(v->loop->body, expr->symbol)))
         return false;
     for (size_t i = 0; i < expr->arg_count; i++) {

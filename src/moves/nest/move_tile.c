@@ -76,22 +76,14 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return depend_may_relax(edit, &answer, refusal) && cut(edit, &tile, refusal);
 }
 
-struct bands {
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 static bool add_band(void *context, struct nest_stmt *stmt, int depth)
 {
     static const int sizes[] = {32, 64};
-    struct bands *bands = context;
+    struct nest_suggestions *list = context;
     (void)depth;
     const struct nest_stmt *inner = stmt->kind == NEST_FOR ? nest_only_loop(stmt) : NULL;
     for (size_t i = 0; inner && i < sizeof sizes / sizeof *sizes; i++) {
-        if (bands->count < bands->capacity)
-            bands->out[bands->count++] = arena_printf(bands->arena, "tile(%s:%d,%s:%d)", stmt->name,
-                                                      sizes[i], inner->name, sizes[i]);
+        nest_suggest(list, "tile(%s:%d,%s:%d)", stmt->name, sizes[i], inner->name, sizes[i]);
     }
     return true;
 }
@@ -99,10 +91,7 @@ static bool add_band(void *context, struct nest_stmt *stmt, int depth)
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct bands bands = {.arena = arena, .out = out, .capacity = capacity};
-    (void)target;
-    (void)nest_walk(nest->body, add_band, &bands);
-    return bands.count;
+    return nest_suggest_each(nest, target, add_band, arena, out, capacity);
 }
 
 const struct nest_move nest_move_tile = {

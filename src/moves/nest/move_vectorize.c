@@ -23,26 +23,16 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
            vector_cut(edit, &tiles, refusal);
 }
 
-struct fitting {
-    const struct nest_target *target;
-    const struct nest *nest;
-    struct arena *arena;
-    const char **out;
-    size_t count, capacity;
-};
-
 static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 {
-    struct fitting *list = context;
+    struct nest_suggestions *list = context;
     const struct nest_edit edit = {.arena = list->arena, .target = *list->target};
     const char *refusal = NULL;
     (void)depth;
-    if (stmt->kind == NEST_FOR && list->count < list->capacity &&
-        vector_fits(&edit, stmt, &refusal)) {
+    if (stmt->kind == NEST_FOR && vector_fits(&edit, stmt, &refusal)) {
         const int64_t bytes = (int64_t)dtype_bytes(list->nest->task->dtype);
-        list->out[list->count++] =
-            arena_printf(list->arena, "vectorize(%s:%lld)", stmt->name,
-                         (long long)(4 * list->target->vector_bytes / bytes));
+        nest_suggest(list, "vectorize(%s:%lld)", stmt->name,
+                     (long long)(4 * list->target->vector_bytes / bytes));
     }
     return true;
 }
@@ -50,10 +40,9 @@ static bool add_loop(void *context, struct nest_stmt *stmt, int depth)
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    struct fitting list = {target, nest, arena, out, 0, capacity};
-    if (nest->task && target->vector_bytes >= 16)
-        (void)nest_walk(nest->body, add_loop, &list);
-    return list.count;
+    return nest->task && target->vector_bytes >= 16
+               ? nest_suggest_each(nest, target, add_loop, arena, out, capacity)
+               : 0;
 }
 
 const struct nest_move nest_move_vectorize = {

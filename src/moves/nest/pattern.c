@@ -1,24 +1,13 @@
 /* Sequences for what a nest looks like. */
 #include "moves/nest/pattern.h"
 
-#include "moves/nest/edit.h"
+#include "moves/nest/growth.h"
 #include "moves/nest/vector.h"
 
 #include "base/str.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { MAX_LOOPS = 24, TILES_BESIDE_PACKED = 2 };
-
-/* A nest on its way, with the steps so far. */
-struct growth {
-    const struct nest *nest;
-    const struct nest_target *target;
-    struct arena *arena;
-    const char *steps; /* "" at the beginning */
-};
 
 struct patterns {
     const struct nest *nest;
@@ -29,35 +18,15 @@ struct patterns {
     int64_t lanes;
 };
 
-/* Takes the step; false where it is refused, and then nothing has changed. */
-__attribute__((format(printf, 2, 3))) static bool grow(struct growth *g, const char *format, ...)
-{
-    char step[256];
-    struct nest *next = NULL;
-    const char *refusal = NULL;
-    va_list list;
-    va_start(list, format);
-    const int length = vsnprintf(step, sizeof step, format, list);
-    va_end(list);
-    if (length < 0 || (size_t)length >= sizeof step ||
-        strlen(g->steps) + (size_t)length + 1 > NEST_MAX_STEPS_BYTES ||
-        !nest_apply(g->nest, step, g->target, g->arena, &next, &refusal))
-        return false;
-    g->nest = next;
-    g->steps = g->steps[0] ? arena_printf(g->arena, "%s;%s", g->steps, step)
-                           : arena_strdup(g->arena, step);
-    return true;
-}
-
 static struct growth begin(const struct patterns *p)
 {
-    return (struct growth){.nest = p->nest, .target = p->target, .arena = p->arena, .steps = ""};
+    return (struct growth){.now = p->nest, .target = *p->target, .arena = p->arena};
 }
 
 static void add(struct patterns *p, const struct growth *g, const char *name, const char *intent,
                 double prior)
 {
-    if (!g->steps[0] || p->count == NEST_MAX_PATTERNS)
+    if (!g->steps || p->count == NEST_MAX_PATTERNS)
         return;
     for (size_t i = 0; i < p->count; i++) {
         if (str_equal(p->out[i].steps, g->steps))
@@ -75,7 +44,7 @@ static void vectorize_list(struct growth *g, const struct nest_stmt *first,
 {
     const char *refusal = NULL;
     for (const struct nest_stmt *s = first; s; s = s->next) {
-        const struct nest_edit edit = {.arena = g->arena, .target = *g->target};
+        const struct nest_edit edit = {.arena = g->arena, .target = g->target};
         if (s == but)
             continue;
         if (s->kind == NEST_FOR && !nest_list_has(s->body, NEST_FOR))
@@ -94,7 +63,7 @@ static void vectorize_list(struct growth *g, const struct nest_stmt *first,
 static size_t vectorize_all(struct growth *g, const struct nest_stmt *but, int64_t rounds)
 {
     size_t taken = 0;
-    vectorize_list(g, g->nest->body, but, rounds, &taken);
+    vectorize_list(g, g->now->body, but, rounds, &taken);
     return taken;
 }
 

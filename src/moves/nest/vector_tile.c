@@ -63,16 +63,6 @@ static bool list_reads(const struct nest_stmt *first, const struct nest_symbol *
     return false;
 }
 
-static bool declares(const struct nest_stmt *first, const struct nest_symbol *symbol)
-{
-    for (const struct nest_stmt *s = first; s; s = s->next) {
-        if ((s->kind == NEST_DECLARE && s->symbol == symbol) || declares(s->body, symbol) ||
-            declares(s->otherwise, symbol))
-            return true;
-    }
-    return false;
-}
-
 /* A round done twice gives what it gave: elements are set, to what does not depend on them, and
  * variables are the round's own. */
 static bool check_repetition(void *context, struct nest_stmt *s, int depth)
@@ -84,7 +74,7 @@ static bool check_repetition(void *context, struct nest_stmt *s, int depth)
     if (s->kind != NEST_ASSIGN || !r->is_safe)
         return r->is_safe;
     if (s->target->kind == NEST_NAME)
-        r->is_safe = declares(r->body, s->target->symbol);
+        r->is_safe = nest_list_declares(r->body, s->target->symbol);
     else
         r->is_safe = s->target->kind == NEST_ACCESS && str_equal(s->op, "=") &&
                      s->target->symbol->kind == NEST_ARRAY &&
