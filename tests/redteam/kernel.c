@@ -44,6 +44,7 @@ static void add_layout(struct buf *text)
         {"BELL", offsetof(struct runner_control, bell)},
         {"ACK", offsetof(struct runner_control, ack)},
         {"WAKE", offsetof(struct runner_control, wake)},
+        {"DONE_SEMAPHORE", offsetof(struct runner_control, done)},
         {"OFFSETS", offsetof(struct runner_control, offsets)},
         {"BUFFER_ADDRESSES", offsetof(struct runner_control, buffer_address)},
         {"READY", RUNNER_READY},
