@@ -43,9 +43,13 @@ static double mean(enum dtype dtype, const void *data, size_t count)
     return count ? sum / (double)count : 0;
 }
 
-/* The first input's bytes again and again. */
+/* The first input's bytes again and again; zeros where it has none. */
 static void copy_wrapped(const void *input, size_t input_bytes, void *out, size_t bytes)
 {
+    if (input_bytes == 0) {
+        memset(out, 0, bytes);
+        return;
+    }
     for (size_t done = 0; done < bytes;) {
         const size_t length = input_bytes < bytes - done ? input_bytes : bytes - done;
         memcpy((char *)out + done, input, length);
