@@ -689,6 +689,12 @@ static bool draw_edge(struct bench *bench, size_t index, struct probe *probe, st
     if (chosen == DISTRIBUTION_CHANGED || chosen == DISTRIBUTION_SITUATION ||
         !distribution_applies(chosen, gate->task))
         chosen = DISTRIBUTION_DECLARED;
+    /* Special values say nothing of a reference that is not finite at this size. */
+    if (chosen == DISTRIBUTION_SPECIAL) {
+        if (!draw(bench, DISTRIBUTION_DECLARED, NULL, probe, err))
+            return false;
+        probe_free(probe);
+    }
     if (!draw(bench, chosen, NULL, probe, err))
         return false;
     if (probe->is_usable)
