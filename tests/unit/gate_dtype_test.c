@@ -3,28 +3,7 @@
  * more precise than the baseline; kernels that compute in fewer, the exploit, fail. Nothing is
  * timed.
  */
-#include "base/str.h"
-#include "gate/gate.h"
-#include "target/target.h"
-#include "task/task.h"
-#include "task/verdict.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <string.h>
-
-static struct {
-    struct arena arena;
-    struct target *target;
-    const struct task *task;
-    struct gate *gate;
-} fixture;
+#include "gate_fixture.h"
 
 static const char product_signature[] =
     "#include <stdint.h>\n#include <string.h>\n"
@@ -55,11 +34,8 @@ static const char *product(const char *declare, const char *step, const char *st
 
 static void open_task(const char *yaml, const char *reference)
 {
-    static const struct gate_opts opts = {.check_only = true};
     struct err err = {0};
-    gate_close(&fixture.gate);
-    if (!task_parse(yaml, strlen(yaml), reference, "", &fixture.arena, &fixture.task, &err) ||
-        !gate_open(fixture.target, fixture.task, &opts, &fixture.gate, &err))
+    if (!open_gate(yaml, reference, &err))
         fail_msg("%s (%s)", err.message, err.hint);
 }
 
@@ -76,18 +52,6 @@ static void open_product(const char *dtype, const char *more)
                      "held_out:\n  - {m: 3, n: 5, k: 1000}\n",
                      dtype, more);
     open_task(yaml, product("real_acc sum = 0", "sum += x * y", "real_store(sum)"));
-}
-
-static struct verdict judge(const char *source)
-{
-    struct err err = {0};
-    struct verdict verdict;
-    const struct candidate candidate = {.source = source};
-    if (!gate_judge(fixture.gate, &candidate, -HUGE_VAL, &fixture.arena, &verdict, &err))
-        fail_msg("%s", err.message);
-    print_message("%s %s: %s\n", verdict_kind_name(verdict.kind), verdict.mechanism,
-                  verdict.kind == VERDICT_BUILD_FAILED ? verdict.diagnostics : verdict.evidence);
-    return verdict;
 }
 
 static void expect_right(const char *source)
@@ -337,25 +301,6 @@ static void mixed__bfloat16_weights_in_a_float32_task__are_exact_inputs(void **s
                               "        y[i] = sum + odd;\n    }\n}\n",
                               head),
                  NULL);
-}
-
-static int open_target(void **state)
-{
-    (void)state;
-    struct err err = {0};
-    if (target_open("cpu", NULL, &fixture.target, &err))
-        return 0;
-    print_message("no candidate can run here: %s\n", err.message);
-    return -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    gate_close(&fixture.gate);
-    target_close(&fixture.target);
-    arena_free(&fixture.arena);
-    return 0;
 }
 
 int main(void)

@@ -2,28 +2,7 @@
  * Situations that a task declares under `special`: a reference that disagrees is refused with
  * advice, a candidate that disagrees is wrong, and names the values. Nothing is timed.
  */
-#include "base/str.h"
-#include "gate/gate.h"
-#include "target/target.h"
-#include "task/task.h"
-#include "task/verdict.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <math.h>
-#include <string.h>
-
-static struct {
-    struct arena arena;
-    struct target *target;
-    const struct task *task;
-    struct gate *gate;
-} fixture;
+#include "gate_fixture.h"
 
 /* A function from rows of x to rows of y, of the float32 type. */
 static const char *rows_kernel(const char *body)
@@ -39,7 +18,6 @@ static const char *rows_kernel(const char *body)
 
 static bool open_rows(const char *keys, const char *reference, struct err *err)
 {
-    static const struct gate_opts opts = {.check_only = true};
     const char *yaml = arena_printf(&fixture.arena,
                                     "name: op\ndtype: float32\naxes: [rows, cols]\nargs:\n"
                                     "  - {name: x, role: in, shape: [rows, cols]}\n"
@@ -47,10 +25,7 @@ static bool open_rows(const char *keys, const char *reference, struct err *err)
                                     "cases:\n  - {rows: 8, cols: 64}\n"
                                     "held_out:\n  - {rows: 3, cols: 100}\n",
                                     keys);
-    gate_close(&fixture.gate);
-    if (!task_parse(yaml, strlen(yaml), reference, "", &fixture.arena, &fixture.task, err))
-        fail_msg("%s (%s)", err->message, err->hint);
-    return gate_open(fixture.target, fixture.task, &opts, &fixture.gate, err);
+    return open_gate(yaml, reference, err);
 }
 
 static void must_open(const char *keys, const char *reference)
@@ -68,20 +43,6 @@ static void must_refuse(const char *keys, const char *reference, const char *mes
     assert_int_equal(err.kind, ERR_BAD_INPUT);
     assert_non_null(strstr(err.message, message));
     assert_non_null(strstr(err.hint, "declare under 'special'"));
-}
-
-static void expect(const char *source, enum verdict_kind kind, const char *evidence)
-{
-    struct err err = {0};
-    struct verdict verdict;
-    const struct candidate candidate = {.source = source};
-    if (!gate_judge(fixture.gate, &candidate, -HUGE_VAL, &fixture.arena, &verdict, &err))
-        fail_msg("%s", err.message);
-    print_message("%s %s: %s\n", verdict_kind_name(verdict.kind), verdict.mechanism,
-                  verdict.evidence);
-    assert_string_equal(verdict_kind_name(verdict.kind), verdict_kind_name(kind));
-    if (evidence)
-        assert_non_null(strstr(verdict.evidence, evidence));
 }
 
 #define GELU(u) "        for (int64_t j = 0; j < cols; j++)\n            out[j] = " u ";\n"
@@ -180,25 +141,6 @@ static void special__in_a_finite_task__finite_situations_are_checked(void **stat
     must_open("finite_only: true\nspecial: [{x: 1e6, y: 2e6}]\n", rows_kernel(GELU("2 * in[j]")));
     expect(rows_kernel(GELU("2 * fmin(in[j], (real)1e5)")), VERDICT_WRONG,
            "declared special values");
-}
-
-static int open_target(void **state)
-{
-    (void)state;
-    struct err err = {0};
-    if (target_open("cpu", NULL, &fixture.target, &err))
-        return 0;
-    print_message("no candidate can run here: %s\n", err.message);
-    return -1;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    gate_close(&fixture.gate);
-    target_close(&fixture.target);
-    arena_free(&fixture.arena);
-    return 0;
 }
 
 int main(void)
