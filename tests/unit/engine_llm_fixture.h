@@ -3,44 +3,16 @@
 #ifndef KOPE_TESTS_ENGINE_LLM_FIXTURE_H
 #define KOPE_TESTS_ENGINE_LLM_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "engine_place.h"
 
 #include "../peers/http_peer.h"
 
-#include "base/str.h"
 #include "engine/engine.h"
 #include "journal/event.h"
-#include "os/file.h"
-#include "os/os.h"
 #include "json/json.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-static const char task_yaml[] = "name: scale2\n"
-                                "family: elementwise\n"
-                                "dtype: float32\n"
-                                "axes: [n]\n"
-                                "args:\n"
-                                "  - {name: x, role: in, shape: [n]}\n"
-                                "  - {name: y, role: out, shape: [n]}\n"
-                                "flops: n\n"
-                                "cases:\n"
-                                "  - {n: 4096}\n"
-                                "held_out:\n"
-                                "  - {n: 3001}\n";
-static const char reference[] = "#include <stdint.h>\n"
-                                "void scale2(const real *x, real *y, int64_t n)\n"
-                                "{\n"
-                                "    for (int64_t i = 0; i < n; i++)\n"
-                                "        y[i] = 2 * x[i];\n"
-                                "}\n";
 
 enum { MAX_STEPS = 40 };
 
@@ -63,13 +35,7 @@ static inline int make_place(void **state)
     struct err err = {0};
     assert_non_null(p);
     assert_true(os_make_temp_dir("kope-llm", &p->arena, &p->dir, &err));
-    const char *task = os_path_join(&p->arena, p->dir, "task");
-    assert_true(os_make_dirs(task, &err));
-    assert_true(os_write_file(os_path_join(&p->arena, task, "task.yaml"), task_yaml,
-                              strlen(task_yaml), false, &err));
-    assert_true(os_write_file(os_path_join(&p->arena, task, "reference.c"), reference,
-                              strlen(reference), false, &err));
-    p->opts = (struct optimize_opts){.task_path = task,
+    p->opts = (struct optimize_opts){.task_path = write_task(&p->arena, p->dir),
                                      .memory_dir = os_path_join(&p->arena, p->dir, "memory"),
                                      .target = "fake",
                                      .proposer = "llm:m",

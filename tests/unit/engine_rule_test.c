@@ -1,80 +1,9 @@
 /* Rules in runs: learned from what failed, asked before a build, tested, retired. The fake target
  * refuses flags that it does not know, unless the source is a landscape. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "engine_session_fixture.h"
 
 #include "engine/rulebook.h"
-#include "engine/session.h"
-
-#include "base/str.h"
 #include "journal/event.h"
-#include "os/file.h"
-#include "os/os.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* A task that the fake target knows: its entry's name says what the kernel computes. */
-static const char task_yaml[] = "name: scale2\n"
-                                "family: elementwise\n"
-                                "dtype: float32\n"
-                                "axes: [n]\n"
-                                "args:\n"
-                                "  - {name: x, role: in, shape: [n]}\n"
-                                "  - {name: y, role: out, shape: [n]}\n"
-                                "flops: n\n"
-                                "cases:\n"
-                                "  - {n: 4096}\n"
-                                "held_out:\n"
-                                "  - {n: 3001}\n";
-static const char reference[] = "#include <stdint.h>\n"
-                                "void scale2(const real *x, real *y, int64_t n)\n"
-                                "{\n"
-                                "    for (int64_t i = 0; i < n; i++)\n"
-                                "        y[i] = 2 * x[i];\n"
-                                "}\n";
-
-struct place {
-    struct arena arena;
-    char *dir;
-    struct engine_session_opts opts;
-};
-
-static int make_place(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-    struct err err = {0};
-    assert_non_null(p);
-    assert_true(os_make_temp_dir("kope-rules", &p->arena, &p->dir, &err));
-    const char *task = os_path_join(&p->arena, p->dir, "task");
-    assert_true(os_make_dirs(task, &err));
-    assert_true(os_write_file(os_path_join(&p->arena, task, "task.yaml"), task_yaml,
-                              strlen(task_yaml), false, &err));
-    assert_true(os_write_file(os_path_join(&p->arena, task, "reference.c"), reference,
-                              strlen(reference), false, &err));
-    p->opts.run = (struct optimize_opts){.task_path = task,
-                                         .memory_dir = os_path_join(&p->arena, p->dir, "memory"),
-                                         .target = "fake",
-                                         .proposer = "mcp",
-                                         .budget = 4};
-    *state = p;
-    return 0;
-}
-
-static int remove_place(void **state)
-{
-    struct place *p = *state;
-    struct err err = {0};
-    os_interrupt_set(false);
-    assert_true(os_remove_tree(p->dir, &err));
-    arena_free(&p->arena);
-    free(p);
-    return 0;
-}
 
 static struct engine_session *open_session(struct place *p)
 {
@@ -284,16 +213,14 @@ static void rulebook_open__hostile_predicate__is_not_asked(void **state)
     rulebook_close(&book);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(rulebook__failures_of_one_cause__the_next_run_saves_builds),
-        CASE(rulebook__what_it_refuses_is_built_after_all__retired_for_ever),
-        CASE(rulebook__rebuilt_graph__same_rules),
-        CASE(rulebook_verify__reproducer_fails_no_more__stale_and_silent),
-        CASE(rulebook_open__hostile_predicate__is_not_asked),
+        PLACE(rulebook__failures_of_one_cause__the_next_run_saves_builds),
+        PLACE(rulebook__what_it_refuses_is_built_after_all__retired_for_ever),
+        PLACE(rulebook__rebuilt_graph__same_rules),
+        PLACE(rulebook_verify__reproducer_fails_no_more__stale_and_silent),
+        PLACE(rulebook_open__hostile_predicate__is_not_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,78 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "engine/session.h"
-
-#include "base/str.h"
-#include "os/file.h"
-#include "os/os.h"
+#include "engine_session_fixture.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* A task that the fake target knows: its entry's name says what the kernel computes. */
-static const char task_yaml[] = "name: scale2\n"
-                                "family: elementwise\n"
-                                "dtype: float32\n"
-                                "axes: [n]\n"
-                                "args:\n"
-                                "  - {name: x, role: in, shape: [n]}\n"
-                                "  - {name: y, role: out, shape: [n]}\n"
-                                "flops: n\n"
-                                "cases:\n"
-                                "  - {n: 4096}\n"
-                                "held_out:\n"
-                                "  - {n: 3001}\n";
-static const char reference[] =
-    "#include <stdint.h>\n"
-    "void scale2(const real *x, real *y, int64_t n)\n"
-    "{\n"
-    "    for (int64_t i = 0; i < n; i++)\n"
-    "        y[i] = 2 * x[i];\n"
-    "}\n";
-
-struct place {
-    struct arena arena;
-    char *dir;
-    struct engine_session_opts opts;
-};
-
-static int make_place(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-    struct err err = {0};
-    assert_non_null(p);
-    assert_true(os_make_temp_dir("kope-session", &p->arena, &p->dir, &err));
-    const char *task = os_path_join(&p->arena, p->dir, "task");
-    assert_true(os_make_dirs(task, &err));
-    assert_true(os_write_file(os_path_join(&p->arena, task, "task.yaml"), task_yaml,
-                              strlen(task_yaml), false, &err));
-    assert_true(os_write_file(os_path_join(&p->arena, task, "reference.c"), reference,
-                              strlen(reference), false, &err));
-    p->opts.run = (struct optimize_opts){.task_path = task,
-                                         .memory_dir = os_path_join(&p->arena, p->dir, "memory"),
-                                         .target = "fake",
-                                         .proposer = "mcp",
-                                         .budget = 4};
-    *state = p;
-    return 0;
-}
-
-static int remove_place(void **state)
-{
-    struct place *p = *state;
-    struct err err = {0};
-    os_interrupt_set(false);
-    assert_true(os_remove_tree(p->dir, &err));
-    arena_free(&p->arena);
-    free(p);
-    return 0;
-}
 
 static struct engine_session *open_session(struct place *p)
 {
@@ -240,16 +168,15 @@ static void engine_session__context__is_within_its_budget_and_journalled(void **
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, make_place, remove_place)
-    const struct CMUnitTest tests[] = {
-        CASE(engine_session__faster_candidate__is_judged_confirmed_and_in_the_graph),
-        CASE(engine_session__wrong_and_failed__are_outcomes),
-        CASE(engine_session__decision_without_candidate__is_kept_and_costs_nothing),
-        CASE(engine_session__budget_is_spent__refuses),
-        CASE(engine_session__unknown_parent__is_not_found),
-        CASE(engine_session__closed_and_resumed__nothing_is_judged_twice),
-        CASE(engine_session__interrupted__decision_waits_for_a_resume),
-        CASE(engine_session__context__is_within_its_budget_and_journalled),
+   const struct CMUnitTest tests[] = {
+        PLACE(engine_session__faster_candidate__is_judged_confirmed_and_in_the_graph),
+        PLACE(engine_session__wrong_and_failed__are_outcomes),
+        PLACE(engine_session__decision_without_candidate__is_kept_and_costs_nothing),
+        PLACE(engine_session__budget_is_spent__refuses),
+        PLACE(engine_session__unknown_parent__is_not_found),
+        PLACE(engine_session__closed_and_resumed__nothing_is_judged_twice),
+        PLACE(engine_session__interrupted__decision_waits_for_a_resume),
+        PLACE(engine_session__context__is_within_its_budget_and_journalled),
     };
     return cmocka_run_group_tests_name("engine_session", tests, NULL, NULL);
 }

@@ -1,37 +1,10 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "engine_place.h"
 
-#include <cmocka.h>
-
-#include "base/str.h"
 #include "engine/skill.h"
 #include "engine/skill_store.h"
-#include "os/file.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-
-static const char task_yaml[] = "name: scale2\n"
-                                "family: elementwise\n"
-                                "dtype: float32\n"
-                                "axes: [n]\n"
-                                "args:\n"
-                                "  - {name: x, role: in, shape: [n]}\n"
-                                "  - {name: y, role: out, shape: [n]}\n"
-                                "flops: n\n"
-                                "cases:\n"
-                                "  - {n: 4096}\n"
-                                "held_out:\n"
-                                "  - {n: 3001}\n";
-static const char reference[] = "#include <stdint.h>\n"
-                                "void scale2(const real *x, real *y, int64_t n)\n"
-                                "{\n"
-                                "    for (int64_t i = 0; i < n; i++)\n"
-                                "        y[i] = 2 * x[i];\n"
-                                "}\n";
 
 struct place {
     struct arena arena;
@@ -40,22 +13,13 @@ struct place {
     const char *task, *memory;
 };
 
-static void write_file(struct place *p, const char *name, const char *text)
-{
-    const char *path = os_path_join(&p->arena, p->dir, name);
-    assert_true(os_make_dirs(os_path_dir(&p->arena, path), &p->err));
-    assert_true(os_write_file(path, text, strlen(text), false, &p->err));
-}
-
 static int make_place(void **state)
 {
     struct place *p = calloc(1, sizeof *p);
     assert_non_null(p);
     assert_true(os_make_temp_dir("kope-skill", &p->arena, &p->dir, &p->err));
-    p->task = os_path_join(&p->arena, p->dir, "task");
+    p->task = write_task(&p->arena, p->dir);
     p->memory = os_path_join(&p->arena, p->dir, "memory");
-    write_file(p, "task/task.yaml", task_yaml);
-    write_file(p, "task/reference.c", reference);
     *state = p;
     return 0;
 }
@@ -84,7 +48,7 @@ static const char expert[] = "#include <stdint.h>\n"
 static struct skill_lineage learn(struct place *p, const char *source)
 {
     struct skill_lineage lineage;
-    write_file(p, "expert.c", source);
+    write_text(&p->arena, p->dir, "expert.c", source);
     const struct skill_learn_opts opts = {.memory_dir = p->memory,
                                           .target = "fake",
                                           .expert_path =
@@ -143,7 +107,7 @@ static void skill_learn__an_expert_that_is_wrong__is_an_error(void **state)
 {
     struct place *p = *state;
     struct skill_lineage lineage;
-    write_file(p, "expert.c", "/* fake: wrong */");
+    write_text(&p->arena, p->dir, "expert.c", "/* fake: wrong */");
     const struct skill_learn_opts opts = {.memory_dir = p->memory,
                                           .target = "fake",
                                           .expert_path =
