@@ -168,7 +168,7 @@ static void engine_session__context__is_within_its_budget_and_journalled(void **
 
 int main(void)
 {
-   const struct CMUnitTest tests[] = {
+    const struct CMUnitTest tests[] = {
         PLACE(engine_session__faster_candidate__is_judged_confirmed_and_in_the_graph),
         PLACE(engine_session__wrong_and_failed__are_outcomes),
         PLACE(engine_session__decision_without_candidate__is_kept_and_costs_nothing),
