@@ -111,7 +111,7 @@ static void draw_chip(struct page *page, const struct canvas *canvas, size_t nod
     const struct look_style *style = look_style(look);
     const double x = chip_x(canvas, node);
     const double y = chip_y(canvas, node);
-    const bool is_timed = look == LOOK_WIN || look == LOOK_TIMED;
+    const bool is_timed = look <= LOOK_TIMED;
     svg_group_open(page->out,
                    arena_printf(page->arena, "chip%s%s",
                                 page->on_best_path[decision] ? " best" : "",

@@ -20,8 +20,9 @@ enum { REPORT_TREE_MAX_NODES = 200 };
 
 /* How a decision is shown: one look, one colour, one mark. */
 enum look {
-    LOOK_WIN,   /* faster than the baseline by more than the noise */
-    LOOK_TIMED, /* right and measured, no gain shown */
+    LOOK_WIN,    /* faster than the baseline by more than the noise */
+    LOOK_BEHIND, /* faster too, but so far behind the best that its timing was cut short */
+    LOOK_TIMED,  /* right and measured, no gain shown */
     LOOK_TOO_NOISY,
     LOOK_WRONG,
     LOOK_CRASHED,

@@ -4,8 +4,12 @@
 #include <inttypes.h>
 #include <math.h>
 
+/* log 1.02: what a decision is faster by that would have counted, had it been timed to the end. */
+#define BEHIND_AT_LEAST 0.0198
+
 static const struct look_style styles[] = {
     [LOOK_WIN] = {"faster", "", "c-win", MARK_DISC},
+    [LOOK_BEHIND] = {"faster, but behind", "", "c-win", MARK_RING},
     [LOOK_TIMED] = {"no gain", "", "c-timed", MARK_RING},
     [LOOK_TOO_NOISY] = {"too noisy", "noisy", "c-noisy", MARK_BOX},
     [LOOK_WRONG] = {"wrong", "wrong", "c-wrong", MARK_CROSS},
@@ -35,7 +39,9 @@ enum look look_of(const struct graph_decision *decision)
     case VERDICT_TOO_NOISY:
         return LOOK_TOO_NOISY;
     case VERDICT_TIMED:
-        return decision->is_win && !decision->confirm_failed ? LOOK_WIN : LOOK_TIMED;
+        if (decision->is_win)
+            return decision->confirm_failed ? LOOK_TIMED : LOOK_WIN;
+        return decision->log_low > BEHIND_AT_LEAST ? LOOK_BEHIND : LOOK_TIMED;
     case VERDICT_COUNT:
         break;
     }

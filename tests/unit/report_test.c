@@ -348,6 +348,29 @@ static void report_html__chain_of_many_decisions__draws_the_first_and_the_best(v
     arena_free(&arena);
 }
 
+static void report_html__right_and_not_a_win__is_behind_or_no_gain(void **state)
+{
+    (void)state;
+    CLEANUP(buf_free) struct buf page = {0};
+    const double lows[] = {log(3), log(1.5), -0.01};
+    struct graph_decision decisions[3];
+    for (int i = 0; i < 3; i++)
+        decisions[i] = (struct graph_decision){.id = "d",
+                                               .parent = "",
+                                               .sequence = i + 1,
+                                               .has_outcome = true,
+                                               .kind = VERDICT_TIMED,
+                                               .is_win = i == 0,
+                                               .log_ratio = lows[i] + 0.01,
+                                               .log_low = lows[i],
+                                               .log_high = lows[i] + 0.02};
+    const struct graph_run run = {.task_name = "race"};
+    render(&(struct report_input){.run = &run, .decisions = decisions, .decision_count = 3}, &page);
+    assert_says(&page, "<b>1</b> faster</li>");
+    assert_says(&page, "<b>1</b> faster, but behind</li>");
+    assert_says(&page, "<b>1</b> no gain</li>");
+}
+
 static void report_html__page_is_over_the_cap__is_err_limit_and_output_untouched(void **state)
 {
     (void)state;
@@ -393,6 +416,7 @@ int main(void)
         cmocka_unit_test(report_html__confirmation_is_not_finite__is_no_result),
         cmocka_unit_test(report_html__parents_are_circular__hang_from_the_baseline),
         cmocka_unit_test(report_html__chain_of_many_decisions__draws_the_first_and_the_best),
+        cmocka_unit_test(report_html__right_and_not_a_win__is_behind_or_no_gain),
         cmocka_unit_test(report_html__page_is_over_the_cap__is_err_limit_and_output_untouched),
         cmocka_unit_test(report_html__folder_with_quote_and_spaces__command_is_quoted),
     };
