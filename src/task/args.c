@@ -22,32 +22,6 @@ static const char *const draw_words[] = {[DRAW_NORMAL] = "normal",
                                          [DRAW_CONSTANT] = "constant"};
 static const char *const attr_words[] = {"real", "int"};
 
-bool read_word(const struct yaml *mapping, const char *key, bool required, const char *const *words,
-               size_t count, size_t *out, struct err *err)
-{
-    const char *text = NULL;
-    if (!yaml_read_string(mapping, key, required, &text, err))
-        return false;
-    if (!text)
-        return true;
-    for (size_t i = 0; i < count; i++) {
-        if (str_equal(words[i], text)) {
-            *out = i;
-            return true;
-        }
-    }
-    (void)yaml_error(yaml_get(mapping, key), err, "'%.64s' is no value of '%s'", text, key);
-    const char *nearest = str_nearest(text, words, count);
-    if (nearest)
-        return err_hint(err, "did you mean '%s'?", nearest);
-    struct buf all = {.limit = ERR_HINT_BYTES};
-    for (size_t i = 0; i < count; i++)
-        (void)buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
-    (void)err_hint(err, "one of: %s", buf_text(&all));
-    buf_free(&all);
-    return false;
-}
-
 bool read_list(const struct yaml *mapping, const char *key, const char *hint,
                const struct yaml **out, struct err *err)
 {
@@ -160,7 +134,7 @@ static bool read_attr(struct task_reader *reader, const struct yaml *item)
     size_t type = 0;
     if (!read_item(item, "attrs", keys, reader->err) ||
         !yaml_read_string(item, "name", true, &attr.name, reader->err) ||
-        !read_word(item, "type", true, attr_words, 2, &type, reader->err))
+        !yaml_read_word(item, "type", true, attr_words, 2, &type, reader->err))
         return false;
     attr.is_integer = type == 1;
     if (attr.is_integer) {
@@ -284,7 +258,7 @@ bool read_draw(const struct task_reader *reader, const struct yaml *at, struct t
         (void)yaml_error(at, reader->err, "'draw' must be a mapping");
         return err_hint(reader->err, "such as {kind: normal, mean: 0, deviation: 1}");
     }
-    if (!read_word(at, "kind", true, draw_words, 4, &kind, reader->err) ||
+    if (!yaml_read_word(at, "kind", true, draw_words, 4, &kind, reader->err) ||
         !yaml_check_keys(at, keys[kind], reader->err))
         return false;
     draw.kind = (enum draw_kind)kind;
@@ -332,8 +306,8 @@ static bool read_arg(struct task_reader *reader, const struct yaml *item)
     if (!read_item(item, "args", keys, reader->err) ||
         !yaml_read_string(item, "name", true, &arg.name, reader->err) ||
         !name_check(reader, yaml_get(item, "name"), arg.name, "argument") ||
-        !read_word(item, "role", true, role_words, 3, &role, reader->err) ||
-        !read_word(item, "dtype", false, dtype_words, DTYPE_COUNT + 1, &dtype, reader->err) ||
+        !yaml_read_word(item, "role", true, role_words, 3, &role, reader->err) ||
+        !yaml_read_word(item, "dtype", false, dtype_words, DTYPE_COUNT + 1, &dtype, reader->err) ||
         !read_shape(reader, item, &arg))
         return false;
     arg.role = (enum arg_role)role;

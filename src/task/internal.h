@@ -73,9 +73,6 @@ bool name_check(const struct task_reader *reader, const struct yaml *at, const c
 /* As name_check, and no function of the C library. */
 bool name_check_entry(const struct task_reader *reader, const struct yaml *at, const char *name);
 
-/* `mapping[key]` is one of `count` words: its index. Absent: untouched, an error where required. */
-bool read_word(const struct yaml *mapping, const char *key, bool required, const char *const *words,
-               size_t count, size_t *out, struct err *err);
 /* `mapping[key]` as a sequence of at least one item, or an error with `hint`. */
 bool read_list(const struct yaml *mapping, const char *key, const char *hint,
                const struct yaml **out, struct err *err);

@@ -82,8 +82,8 @@ static bool read_accumulate(struct task_reader *reader, const char *const *dtype
 {
     struct task *task = reader->task;
     size_t accumulate = dtype_accumulate(task->dtype);
-    if (!read_word(reader->root, "accumulate", false, dtypes, DTYPE_COUNT, &accumulate,
-                   reader->err))
+    if (!yaml_read_word(reader->root, "accumulate", false, dtypes, DTYPE_COUNT, &accumulate,
+                        reader->err))
         return false;
     const enum dtype least = dtype_accumulate(task->dtype);
     const bool is_wider = (task->dtype == DTYPE_F32 && accumulate == DTYPE_F64) ||
@@ -106,7 +106,7 @@ static bool read_dtypes(struct task_reader *reader)
     size_t dtype = 0;
     for (unsigned i = 0; i < DTYPE_COUNT; i++)
         dtypes[i] = dtype_name((enum dtype)i);
-    if (!read_word(reader->root, "dtype", true, dtypes, DTYPE_COUNT, &dtype, reader->err))
+    if (!yaml_read_word(reader->root, "dtype", true, dtypes, DTYPE_COUNT, &dtype, reader->err))
         return false;
     reader->task->dtype = (enum dtype)dtype;
     return read_accumulate(reader, dtypes);
@@ -124,7 +124,7 @@ static bool read_numerics(struct task_reader *reader)
     struct err *err = reader->err;
     size_t precision = PRECISION_NORMAL;
     if (!read_dtypes(reader) ||
-        !read_word(root, "precision", false, precisions, 4, &precision, err))
+        !yaml_read_word(root, "precision", false, precisions, 4, &precision, err))
         return false;
     task->precision = (enum precision_class)precision;
     task->allow_reassociate =

@@ -145,3 +145,29 @@ bool yaml_read_bool(const struct yaml *mapping, const char *key, bool required, 
     *out = is_true;
     return true;
 }
+
+bool yaml_read_word(const struct yaml *mapping, const char *key, bool required,
+                    const char *const *words, size_t count, size_t *out, struct err *err)
+{
+    const char *text = NULL;
+    if (!yaml_read_string(mapping, key, required, &text, err))
+        return false;
+    if (!text)
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(words[i], text)) {
+            *out = i;
+            return true;
+        }
+    }
+    (void)yaml_error(yaml_get(mapping, key), err, "'%.64s' is no value of '%s'", text, key);
+    const char *nearest = str_nearest(text, words, count);
+    if (nearest)
+        return err_hint(err, "did you mean '%s'?", nearest);
+    struct buf all = {.limit = ERR_HINT_BYTES};
+    for (size_t i = 0; i < count; i++)
+        (void)buf_printf(&all, "%s%s", i ? ", " : "", words[i]);
+    (void)err_hint(err, "one of: %s", buf_text(&all));
+    buf_free(&all);
+    return false;
+}

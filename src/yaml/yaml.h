@@ -61,5 +61,8 @@ bool yaml_read_real(const struct yaml *mapping, const char *key, bool required, 
                     struct err *err);
 bool yaml_read_bool(const struct yaml *mapping, const char *key, bool required, bool *out,
                     struct err *err);
+/* One of `words`, as its index; the hint has the nearest, else all of them. */
+bool yaml_read_word(const struct yaml *mapping, const char *key, bool required,
+                    const char *const *words, size_t count, size_t *out, struct err *err);
 
 #endif
