@@ -17,6 +17,8 @@ static const struct param run_params[] = {
     {"tasks", "NAMES", "only these folders, with commas between", "all", PARAM_TEXT, false, false,
      NULL},
     PARAM_RESULTS,
+    {"minutes", "N", "begin no run after so many; the same command goes on later", "no limit",
+     PARAM_INT, false, false, NULL},
     {"target", "NAME", "where candidates run", "cpu", PARAM_TEXT, false, false, NULL},
     {0},
 };
@@ -38,6 +40,7 @@ static bool run_suite(const struct command_call *call, struct command_result *ou
                                     .results = results_dir(call),
                                     .tasks = command_text(call, "tasks"),
                                     .seeds = command_int(call, "seeds", 0),
+                                    .minutes = command_int(call, "minutes", 0),
                                     .target = command_text(call, "target"),
                                     .config = config};
     if (!suite_run(&opts, call->observer, call->arena, &progress, err))
@@ -75,16 +78,18 @@ const struct command command_suite_run = {
         "The file of arms is YAML. The budget is the same for each arm; the first arm is what the "
         "others are compared with:\n"
         "  budget: {candidates: 24}       # and, or: seconds, tokens\n"
+        "  timing: {case_ms: 1000, half_width: 0.05}      # and confirm_ms; without it as in any "
+        "run\n"
         "  arms:\n"
         "    - {name: without}            # an empty memory for each run\n"
         "    - {name: growing, memory: on}                    # the arm's earlier tasks, in order\n"
         "    - {name: others, memory: on, leave_out: task, from: without}     # all other tasks\n"
         "    - {name: kin, memory: on, leave_out: family, from: without}      # other families\n"
         "    - {name: given, memory: frozen, from: ../memory, policy: greedy}\n"
-        "An arm may also name policy, proposer, model, and context: active or passive. Machine "
-        "code that the suite has measured\n"
-        "for a task is not measured again, unless the file says 'reuse: false' or limits the "
-        "seconds.",
+        "An arm may also name policy, proposer, model, and context: active or passive. What the "
+        "suite has judged for a task, by\n"
+        "candidate or by machine code, is not judged again, unless the file says 'reuse: false' or "
+        "limits the seconds.",
     .examples = "  kope suite run examples --arms arms.yaml --seeds 3\n"
                 "  kope suite run examples --arms arms.yaml --tasks gelu,sum --results /tmp/try",
     .params = run_params,

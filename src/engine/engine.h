@@ -96,9 +96,12 @@ struct optimize_opts {
     bool has_seed;
     bool fresh;              /* do not start from what is remembered of this task */
     const char *output_path; /* where the best source goes; NULL: not written */
-    /* Memories, ended by NULL, whose measurements of the same machine code are taken in place of
-     * new ones; nothing else of them is used. NULL: none. */
+    /* Memories, ended by NULL, whose verdicts on the same candidate or the same machine code are
+     * taken in place of new ones; nothing else of them is used. What is measured for them is
+     * measured in full, without a race against the best so far. NULL: none. */
     const char *const *records;
+    int64_t case_ns, confirm_ns; /* most time for timing a case; 0: the gate's, the engine's */
+    double half_width;           /* of an interval, in log-ratio, that is enough; 0: the gate's */
 };
 
 struct optimize_result {

@@ -50,7 +50,10 @@ static bool confirm(struct run *run, int node, bool *found, struct verdict *out,
 {
     if (run->replay)
         return replay_verdict(run, run->nodes[node].decision_id, true, run->arena, found, out, err);
-    return gate_confirm(run->gate, &run->nodes[node].candidate, run->arena, out, err);
+    if (known_find(run, &run->nodes[node].candidate, true, run->arena, out))
+        return true;
+    return run_need_gate(run, err) &&
+           gate_confirm(run->gate, &run->nodes[node].candidate, run->arena, out, err);
 }
 
 /* Winners are judged again on a clean build, a new seed and the held-out shapes; one that does not

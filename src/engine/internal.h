@@ -42,6 +42,12 @@ struct run_node {
     int64_t evaluation;  /* it was the n-th to be judged; 0: not judged */
 };
 
+/* known.c: verdicts of other memories on candidates of this task. */
+struct known {
+    const struct graph_recalled **items; /* in the arena of the run */
+    size_t count, capacity;
+};
+
 /* What models have cost so far. */
 struct spending {
     int64_t tokens;
@@ -87,7 +93,9 @@ struct run {
     struct target *target;
     const struct target_features *features;
     struct memory memory;
-    struct gate *gate;
+    struct gate *gate;      /* NULL until something is to be judged that no record knows */
+    struct hash_id gate_id; /* its id, also before it is open */
+    struct known known;
     struct moves_env moves;
     const struct move *catalogue;
     size_t catalogue_count;
@@ -148,6 +156,16 @@ char *run_facts_text(const struct target_features *features, struct arena *arena
 const char *run_proposer_kind(const struct run *run);
 /* Writes task and target events where the memory lacks them. */
 bool run_record_subject(struct run *run, struct err *err);
+
+/* known.c */
+
+/* What the memories of `opts.records` and the run's own know of this task under its gate. */
+bool known_load(struct run *run, struct err *err);
+/* The verdict on this very candidate; false where there is none. */
+bool known_find(const struct run *run, const struct candidate *candidate, bool is_confirmation,
+                struct arena *arena, struct verdict *out);
+/* Opens the gate, if it is not open; machine code that is known is not measured again. */
+bool run_need_gate(struct run *run, struct err *err);
 
 /* step.c: one candidate from proposal to outcome. */
 

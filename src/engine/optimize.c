@@ -22,7 +22,7 @@ bool run_record_begin(struct run *run, struct err *err)
                                         .time_limit_ns = run->opts.time_limit_ns,
                                         .token_budget = run->opts.token_budget,
                                         .kope_version = KOPE_VERSION,
-                                        .gate_id = gate_id(run->gate).text,
+                                        .gate_id = run->gate_id.text,
                                         .host = os_hostname(run->arena),
                                         .kernel = os_kernel(run->arena),
                                         .load_average = os_load_average(),

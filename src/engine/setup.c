@@ -8,9 +8,6 @@
 
 #include <stdlib.h>
 
-/* Of a case, in the confirmation at the end of a run; `kope check --confirm` takes the gate's
- * default. */
-#define CONFIRM_BUDGET_NS INT64_C(3000000000)
 enum { DEFAULT_BUDGET = 40, DEFAULT_CONTEXT_TOKENS = 16000 };
 
 void run_notify(struct run *run, enum progress_kind kind, const struct progress *more)
@@ -210,30 +207,6 @@ static bool open_search(struct run *run, struct err *err)
     return true;
 }
 
-/* Machine code that was measured under the same gate is not measured again. */
-static bool preload_from(struct run *run, struct graph *graph, struct err *err)
-{
-    const struct verdict *verdicts = NULL;
-    size_t count = 0;
-    if (!graph_recall_all(graph, run->task->id.text, gate_id(run->gate).text, run->arena, &verdicts,
-                          &count, err))
-        return false;
-    for (size_t i = 0; i < count; i++)
-        (void)gate_recall(run->gate, &verdicts[i]);
-    return true;
-}
-
-static bool preload_records(struct run *run, struct err *err)
-{
-    for (size_t i = 0; run->opts.records && run->opts.records[i]; i++) {
-        CLEANUP(memory_close) struct memory other = {0};
-        if (!memory_open(run->opts.records[i], false, run->arena, &other, err) ||
-            !preload_from(run, other.graph, err))
-            return false;
-    }
-    return preload_from(run, run->memory.graph, err);
-}
-
 bool run_open_for_context(struct run *run, struct err *err)
 {
     const struct optimize_opts *opts = &run->opts;
@@ -267,11 +240,11 @@ static bool open_gate(struct run *run, struct err *err)
 {
     if (run->replay)
         return replay_check_subject(run, err);
-    run_stage(run, "building baseline and oracle, trying the null kernels");
-    const struct gate_opts gate_opts = {.confirm_budget_ns = CONFIRM_BUDGET_NS};
-    if (!gate_open(run->target, run->task, &gate_opts, &run->gate, err))
+    if (!run->opts.records)
+        return run_need_gate(run, err);
+    if (!gate_identify(run->target, run->task, &run->gate_id, err))
         return err_within(err, "task '%s'", run->task->name);
-    return preload_records(run, err);
+    return known_load(run, err) && (run->known.count > 0 || run_need_gate(run, err));
 }
 
 bool run_open(struct run *run, struct err *err)
@@ -315,6 +288,8 @@ void run_close(struct run *run)
     run->replay = NULL;
     free(run->nodes);
     free(run->tried);
+    free(run->known.items);
+    run->known = (struct known){0};
     free(run->queue.items);
     free(run->summaries);
     run->summaries = NULL;

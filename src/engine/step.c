@@ -278,10 +278,14 @@ static bool judge_here(struct run *run, const char *decision_id, const struct ca
         return false;
     if (hit.rule && !hit.is_trial) {
         rulebook_refuse(&run->rulebook, &hit, arena, out);
-        out->gate_id = gate_id(run->gate);
+        out->gate_id = run->gate_id;
         return true;
     }
-    return gate_judge(run->gate, candidate, race, arena, out, err) &&
+    if (!hit.rule && known_find(run, candidate, false, arena, out))
+        return true;
+    if (run->opts.records)
+        race = -(double)INFINITY;
+    return run_need_gate(run, err) && gate_judge(run->gate, candidate, race, arena, out, err) &&
            (!hit.rule || rulebook_settle(&run->rulebook, &hit, decision_id, out, err));
 }
 

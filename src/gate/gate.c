@@ -236,6 +236,21 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
     return true;
 }
 
+bool gate_identify(struct target *target, const struct task *task, struct hash_id *out,
+                   struct err *err)
+{
+    CLEANUP(gate_close) struct gate *gate = calloc(1, sizeof *gate);
+    if (!gate)
+        BUG("gate: out of memory");
+    gate->target = target;
+    gate->task = task;
+    if (!build_reference(gate, dtype_c_name(task->dtype), &gate->baseline, &gate->baseline_code,
+                         err))
+        return false;
+    *out = make_id(gate);
+    return true;
+}
+
 void gate_close(struct gate **gate)
 {
     struct gate *g = *gate;

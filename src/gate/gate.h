@@ -42,6 +42,11 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
                struct gate **out, struct err *err);
 void gate_close(struct gate **gate);
 
+/* The gate_id of the gate that gate_open would open, by building the reference alone: enough to
+ * look for verdicts that are recorded. */
+bool gate_identify(struct target *target, const struct task *task, struct hash_id *out,
+                   struct err *err);
+
 /* Judges on the cases that are not held out. `race_log_ratio`: the best so far; a candidate whose
  * whole interval is below it stops early (its interval is then wide); pass -INFINITY for none. */
 bool gate_judge(struct gate *gate, const struct candidate *candidate, double race_log_ratio,

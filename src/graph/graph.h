@@ -125,7 +125,21 @@ bool graph_recall_code(struct graph *graph, const char *code_id, const char *tas
                        const char *gate_id, struct arena *arena, bool *found, struct verdict *out,
                        struct err *err);
 
-/* All such verdicts of a task under a gate, for pre-loading. */
+/* What came of a candidate: its verdict in the search, or in a confirmation. */
+struct graph_recalled {
+    const char *candidate_id;
+    bool is_confirmation;
+    struct verdict verdict; /* with its cases, `from_record` set */
+};
+
+/* What came of the candidates of a task under a gate, the latest of each, by id: what their text,
+ * compiler and flags decide (built or not, right or wrong, a time in cases), not what the host may
+ * have had a part in. */
+bool graph_recall_candidates(struct graph *graph, const char *task_id, const char *gate_id,
+                             struct arena *arena, const struct graph_recalled **out,
+                             size_t *out_count, struct err *err);
+
+/* The verdicts of graph_recall_code of a task under a gate, for pre-loading. */
 bool graph_recall_all(struct graph *graph, const char *task_id, const char *gate_id,
                       struct arena *arena, const struct verdict **out, size_t *out_count,
                       struct err *err);

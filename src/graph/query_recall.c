@@ -177,3 +177,43 @@ bool graph_recall_all(struct graph *graph, const char *task_id, const char *gate
     free(verdicts);
     return ok;
 }
+
+bool graph_recall_candidates(struct graph *graph, const char *task_id, const char *gate_id,
+                             struct arena *arena, const struct graph_recalled **out,
+                             size_t *out_count, struct err *err)
+{
+    static const char sql[] =
+        "SELECT " RECALL_COLUMNS ", candidate_id FROM (SELECT o.*, d.candidate_id,"
+        " row_number() OVER (PARTITION BY d.candidate_id, o.is_confirmation"
+        " ORDER BY o.from_record, o.stamp DESC) AS place FROM outcome o"
+        " JOIN decision d ON d.decision_id = o.decision_id WHERE o.task_id = ?1 AND o.gate_id = ?2"
+        " AND d.candidate_id <> '' AND ((o.kind = 'timed' AND o.case_count > 0) OR o.kind = 'wrong'"
+        " OR o.kind = 'build-failed' OR (o.kind = 'rejected' AND o.mechanism NOT LIKE 'M8%'"
+        " AND o.mechanism <> 'rule'))) WHERE place = 1 ORDER BY candidate_id, is_confirmation";
+    CLEANUP(query_end) struct query query = {0};
+    if (!query_begin(graph, sql, &query, err))
+        return false;
+    give_text(&query, task_id);
+    give_text(&query, gate_id);
+    struct graph_recalled *all = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    bool has_row = false;
+    bool ok = query_step(&query, &has_row, err);
+    while (ok && has_row) {
+        struct recalled recalled;
+        take_recalled(&query, arena, &recalled);
+        const char *candidate = take_text(&query, arena);
+        ok = add_cases(graph, &recalled, arena, err);
+        all = vec_reserve_one(all, count, &capacity, sizeof *all);
+        all[count++] =
+            (struct graph_recalled){candidate, recalled.is_confirmation, recalled.verdict};
+        ok = ok && query_step(&query, &has_row, err);
+    }
+    if (ok) {
+        *out = arena_memdup(arena, all, count * sizeof *all);
+        *out_count = count;
+    }
+    free(all);
+    return ok;
+}

@@ -11,27 +11,6 @@
 
 enum { MOST = 1000000000 };
 
-/* One of the words; `*index` stays where the key is absent. */
-static bool read_choice(const struct yaml *node, const char *key, const char *const *words,
-                        size_t count, int *index, struct err *err)
-{
-    const char *text = NULL;
-    const struct yaml *value = yaml_get(node, key);
-    if (!yaml_read_string(node, key, false, &text, err))
-        return false;
-    if (!text)
-        return true;
-    for (size_t i = 0; i < count; i++) {
-        if (str_equal(words[i], text)) {
-            *index = (int)i;
-            return true;
-        }
-    }
-    (void)yaml_error(value, err, "'%s' is no %s", text, key);
-    return err_hint(err, "write one of %s, %s%s%s", words[0], words[1], count > 2 ? ", " : "",
-                    count > 2 ? words[2] : "");
-}
-
 static const struct suite_arm *find_arm(const struct suite_plan *plan, const char *name)
 {
     for (size_t i = 0; i < plan->arm_count; i++) {
@@ -63,11 +42,11 @@ static bool read_memory(const struct yaml *node, const struct suite_plan *plan, 
 {
     static const char *const kinds[] = {"off", "on", "frozen"};
     static const char *const left_out[] = {"nothing", "task", "family"};
-    int kind = SUITE_OFF;
-    int leave_out = SUITE_NOTHING;
+    size_t kind = SUITE_OFF;
+    size_t leave_out = SUITE_NOTHING;
     const struct yaml *from = yaml_get(node, "from");
-    if (!read_choice(node, "memory", kinds, 3, &kind, err) ||
-        !read_choice(node, "leave_out", left_out, 3, &leave_out, err) ||
+    if (!yaml_read_word(node, "memory", false, kinds, 3, &kind, err) ||
+        !yaml_read_word(node, "leave_out", false, left_out, 3, &leave_out, err) ||
         !yaml_read_string(node, "from", false, &arm->from, err))
         return false;
     arm->memory = (enum suite_memory)kind;
@@ -110,12 +89,12 @@ static bool read_arm(const struct yaml *node, const struct suite_plan *plan, con
     static const char *const keys[] = {"name",   "memory",   "leave_out", "from", "context",
                                        "policy", "proposer", "model",     NULL};
     static const char *const contexts[] = {"active", "passive"};
-    int context = 0;
+    size_t context = 0;
     struct proposer_spec spec;
     struct err problem = {0};
     if (!yaml_check_keys(node, keys, err) || !read_name(node, plan, &arm->name, err) ||
         !read_memory(node, plan, dir, arena, arm, err) ||
-        !read_choice(node, "context", contexts, 2, &context, err) ||
+        !yaml_read_word(node, "context", false, contexts, 2, &context, err) ||
         !yaml_read_string(node, "policy", false, &arm->policy, err) ||
         !yaml_read_string(node, "proposer", false, &arm->proposer, err) ||
         !yaml_read_string(node, "model", false, &arm->model, err))
@@ -149,14 +128,31 @@ static bool read_budget(const struct yaml *root, struct suite_plan *plan, struct
            yaml_error(budget, err, "it limits nothing: write candidates, seconds or tokens");
 }
 
+static bool read_timing(const struct yaml *root, struct suite_plan *plan, struct err *err)
+{
+    static const char *const keys[] = {"case_ms", "confirm_ms", "half_width", NULL};
+    const struct yaml *timing = yaml_get(root, "timing");
+    if (!timing)
+        return true;
+    if (!yaml_check_keys(timing, keys, err) ||
+        !yaml_read_int(timing, "case_ms", false, 1, MOST, &plan->case_ms, err) ||
+        !yaml_read_int(timing, "confirm_ms", false, 1, MOST, &plan->confirm_ms, err) ||
+        !yaml_read_real(timing, "half_width", false, &plan->half_width, err))
+        return false;
+    const struct yaml *width = yaml_get(timing, "half_width");
+    return !width || (plan->half_width >= 0.001 && plan->half_width <= 0.2) ||
+           yaml_error(width, err, "a half-width in log-ratio is from 0.001 to 0.2");
+}
+
 static bool read_root(const struct yaml *root, const char *dir, struct arena *arena,
                       struct suite_plan *plan, struct err *err)
 {
-    static const char *const keys[] = {"budget", "arms", "reuse", NULL};
+    static const char *const keys[] = {"budget", "timing", "arms", "reuse", NULL};
     const struct yaml *list = yaml_get(root, "arms");
     struct suite_arm *arms = arena_array(arena, SUITE_MAX_ARMS, sizeof *arms);
     plan->arms = arms;
-    if (!yaml_check_keys(root, keys, err) || !read_budget(root, plan, err))
+    if (!yaml_check_keys(root, keys, err) || !read_budget(root, plan, err) ||
+        !read_timing(root, plan, err))
         return false;
     plan->is_reused = plan->seconds == 0;
     if (!yaml_read_bool(root, "reuse", false, &plan->is_reused, err))

@@ -28,7 +28,7 @@ struct suite {
     struct suite_plan plan;
     struct suite_task tasks[SUITE_MAX_TASKS];
     size_t task_count;
-    int64_t seeds;
+    int64_t seeds, start_ns;
     struct suite_results results;
     struct suite_progress progress;
     /* Of this process, for the time that is left. */
@@ -250,7 +250,7 @@ static const char *const *records_of(const struct suite *suite, const struct job
 {
     const char **records = arena_array(suite->arena, suite->results.count + 1, sizeof *records);
     size_t count = 0;
-    for (size_t i = 0; suite->plan.is_reused && i < suite->results.count; i++) {
+    for (size_t i = 0; i < suite->results.count; i++) {
         const struct suite_result *r = &suite->results.items[i];
         const char *dir = memory_of(suite, r->arm, r->seed, job->task);
         if (str_equal(r->task, suite->tasks[job->task].name) &&
@@ -278,7 +278,10 @@ static bool optimize(const struct suite *suite, const struct job *job, const cha
         .passive = arm->passive,
         .seed = (uint64_t)job->seed,
         .has_seed = true,
-        .records = records_of(suite, job),
+        .records = suite->plan.is_reused ? records_of(suite, job) : NULL,
+        .case_ns = suite->plan.case_ms * INT64_C(1000000),
+        .half_width = suite->plan.half_width,
+        .confirm_ns = suite->plan.confirm_ms * INT64_C(1000000),
     };
     return engine_optimize(&opts, NULL, arena, out, err);
 }
@@ -407,6 +410,12 @@ static void tell_progress(const struct suite *suite, const struct job *job)
         suite->observer->on_progress(suite->observer->context, &progress);
 }
 
+static bool is_time_up(const struct suite *suite)
+{
+    return suite->opts->minutes > 0 &&
+           os_now_ns() - suite->start_ns >= suite->opts->minutes * INT64_C(60000000000);
+}
+
 static bool run_all(struct suite *suite, struct err *err)
 {
     struct job job;
@@ -419,7 +428,7 @@ static bool run_all(struct suite *suite, struct err *err)
                 bool ended = false;
                 if (results_find(&suite->results, arm, task, job.seed))
                     continue;
-                if (!os_interrupted() && !run_job(suite, &job, &ended, err) &&
+                if (!is_time_up(suite) && !os_interrupted() && !run_job(suite, &job, &ended, err) &&
                     err->kind != ERR_INTERRUPTED)
                     return err_within(err, "arm '%s', task '%s', seed %lld", arm, task,
                                       (long long)job.seed);
@@ -473,6 +482,7 @@ bool suite_run(const struct suite_opts *opts, const struct observer *observer, s
     suite->opts = opts;
     suite->observer = observer;
     suite->arena = arena;
+    suite->start_ns = os_now_ns();
     suite->seeds = opts->seeds > 0 ? opts->seeds : 1;
     if (suite->seeds > SUITE_MAX_SEEDS)
         return err_set(err, ERR_USAGE, "a suite has at most %d seeds", SUITE_MAX_SEEDS);

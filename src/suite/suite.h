@@ -17,9 +17,10 @@
  *
  * A suite that was stopped goes on where it was when it is run again: runs that have ended are not
  * run again, one that was cut is resumed. Unless the budget has a limit of seconds, machine code
- * that an earlier run of the suite measured for the same task is not measured again: that costs an
- * arm nothing and gives it nothing, since candidates are counted all the same. Who uses it:
- * command. Threads: one suite, one thread; two processes on one folder exclude each other.
+ * that an earlier run of the suite measured for the same task is not measured again, and a
+ * candidate that one judged or confirmed is not even built: that costs an arm nothing and gives it
+ * nothing, since candidates are counted all the same. Who uses it: command. Threads: one suite, one
+ * thread; two processes on one folder exclude each other.
  */
 #ifndef KOPE_SUITE_SUITE_H
 #define KOPE_SUITE_SUITE_H
@@ -54,8 +55,10 @@ struct suite_plan {
     const struct suite_arm *arms; /* the first is what the others are compared with */
     size_t arm_count;
     int64_t candidates, seconds, tokens; /* of each run; 0: no limit of that kind */
-    bool is_reused;                      /* measurements */
-    const char *text;                    /* the file */
+    int64_t case_ms, confirm_ms;         /* most time for timing a case; 0: as in any run */
+    double half_width; /* of an interval in log-ratio that is enough; 0: likewise */
+    bool is_reused;    /* measurements */
+    const char *text;  /* the file */
 };
 
 /* ERR_BAD_INPUT with file:line:column. A folder in `from` is relative to the file. */
@@ -68,6 +71,7 @@ struct suite_opts {
     const char *results; /* folder */
     const char *tasks;   /* names with commas between; NULL: all */
     int64_t seeds;       /* 0: 1 */
+    int64_t minutes;     /* no run is begun after so many; 0: no limit */
     const char *target;  /* NULL: "cpu" */
     const struct config *config;
 };

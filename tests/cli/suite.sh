@@ -36,6 +36,18 @@ for memory in out/memory/*/1/*; do "$KOPE" runs --memory "$memory" --limit 1 --j
 "$KOPE" suite report out --svg figure.svg
 grep -c '</svg>' figure.svg
 "$KOPE" replay out/memory/kin/1/beta --task beta | grep -c 'as recorded'
+# What an arm judged is not judged again: the same policy and seed with an empty memory, from the record alone, without a build.
+cat >twice.yaml <<'END'
+budget: {candidates: 4}
+timing: {case_ms: 500, confirm_ms: 500, half_width: 0.1}
+arms: [{name: first}, {name: second}]
+END
+"$KOPE" suite run tasks --arms twice.yaml --results twice --tasks alpha --minutes 60 --target fake --quiet | head -n 1
+for arm in first second; do
+  "$KOPE" memory export "$arm.jsonl" --memory "twice/memory/$arm/1/alpha" >/dev/null
+  printf '%s: %d outcomes, %d from the record, %d confirmed\n' "$arm" "$(grep -c '"kind":"outcome"' "$arm.jsonl")" \
+    "$(grep -c '"from_record":true' "$arm.jsonl")" "$(grep -c '"confirmed":true' "$arm.jsonl")"
+done
 # Mistakes.
 wrong() { printf '%s\n' "$1" >wrong.yaml; "$KOPE" suite run tasks --arms wrong.yaml --results other --target fake 2>&1; }
 wrong 'arms: [{name: a}]'
@@ -50,6 +62,12 @@ wrong 'budget: {candidates: 4}
 arms: [{name: a, memory: on}, {name: b, memory: on, leave_out: task, from: a}]'
 wrong 'budget: {candidates: 4}
 arms: [{name: a, memory: frozen, from: nowhere}]'
+wrong 'budget: {candidates: 4}
+timing: {cases_ms: 5}
+arms: [{name: a}]'
+wrong 'budget: {candidates: 4}
+timing: {half_width: 2}
+arms: [{name: a}]'
 wrong 'budget: {seconds: 6}
 reuse: true
 arms: [{name: a}]'

@@ -365,6 +365,16 @@ static void gate_open__reference_is_not_finite__is_refused(void **state)
         "not finite");
 }
 
+static void gate_identify__same_task__is_the_id_of_the_gate_that_opens(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct hash_id id;
+    if (!gate_identify(fixture.target, fixture.task, &id, &err))
+        fail_msg("%s", err.message);
+    assert_string_equal(id.text, gate_id(fixture.gate).text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +397,7 @@ int main(void)
         cmocka_unit_test(gate_judge__slower_kernel__is_slower_by_account),
         cmocka_unit_test(gate_judge__honest_until_it_is_timed__is_rejected_asleep_or_not),
         cmocka_unit_test(gate_confirm__the_reference__judges_held_out_shapes),
+        cmocka_unit_test(gate_identify__same_task__is_the_id_of_the_gate_that_opens),
         cmocka_unit_test(gate_open__an_empty_kernel_would_do__is_refused),
         cmocka_unit_test(gate_open__reference_copies__is_refused),
         cmocka_unit_test(gate_open__reference_crashes__is_refused),

@@ -98,7 +98,8 @@ static inline const char *world_decision(struct world *w, const struct try *try)
                                .step = "small",
                                .proposer = "offline",
                                .intent = try->intent,
-                               .recipe = try->recipe};
+                               .recipe = try->recipe,
+                               .candidate_id = try->recipe};
     while (e.move_count < 3 && try->moves[e.move_count]) {
         e.moves[e.move_count] = try->moves[e.move_count];
         e.move_count++;

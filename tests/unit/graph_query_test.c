@@ -208,6 +208,33 @@ static void graph_recall_all__gives_each_code_once(void **state)
     graph_close(&graph);
 }
 
+static void graph_recall_candidates__gives_what_the_candidate_decides(void **state)
+{
+    struct fixture *f = *state;
+    struct world *w = world_new(f);
+    (void)world_fill(w);
+    struct graph *graph = world_graph(w);
+    const struct hash_id gate = hash_content("gate", 4);
+    const struct hash_id other = hash_content("other", 5);
+    const struct graph_recalled *all = NULL;
+    size_t count = 0;
+    assert_ok(f, graph_recall_candidates(graph, "t-softmax", gate.text, &f->arena, &all, &count,
+                                         &f->err));
+    assert_true(count > 0);
+    for (size_t i = 0; i < count; i++) {
+        const struct verdict *v = &all[i].verdict;
+        assert_true(v->from_record && v->kind != VERDICT_TOO_NOISY && v->kind != VERDICT_CRASHED);
+        assert_true(v->kind != VERDICT_TIMED || v->case_count == 2);
+        for (size_t k = 0; k < i; k++)
+            assert_true(all[k].is_confirmation != all[i].is_confirmation ||
+                        strcmp(all[k].candidate_id, all[i].candidate_id) != 0);
+    }
+    assert_ok(f, graph_recall_candidates(graph, "t-softmax", other.text, &f->arena, &all, &count,
+                                         &f->err));
+    assert_int_equal(count, 0);
+    graph_close(&graph);
+}
+
 static void graph_search__finds_words_of_evidence_moves_and_task(void **state)
 {
     struct fixture *f = *state;
@@ -437,6 +464,7 @@ int main(void)
         FIXTURE(graph_move_cells__an_outcome_is_replaced__children_follow),
         FIXTURE(graph_recall__gives_the_verdict_of_the_same_code),
         FIXTURE(graph_recall_all__gives_each_code_once),
+        FIXTURE(graph_recall_candidates__gives_what_the_candidate_decides),
         FIXTURE(graph_search__finds_words_of_evidence_moves_and_task),
         FIXTURE(graph_search_near__family_and_ending__are_filters),
         FIXTURE(graph_walk__equal_recipe__gives_what_followed),
