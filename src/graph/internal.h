@@ -17,29 +17,25 @@ struct statement {
     bool is_busy;
 };
 
-/* ---- rank.c */
-enum { RANK_TERM_BYTES = 40, RANK_KEPT_TERMS = 8192, RANK_MAX_PHRASES = 16 };
-
-struct rank_term {
-    char text[RANK_TERM_BYTES];
-    int64_t documents; /* counted up to a bound */
+/* What the graph holds: changes by this connection, and those that others have committed. */
+struct graph_version {
+    int64_t others, own;
 };
+
+/* ---- rank.c */
+enum { RANK_KEPT_TERMS = 8192 };
+
 struct rank {
-    double weights[RANK_MAX_PHRASES]; /* of the phrases of the query at hand */
-    size_t phrase_count;
-    int64_t rows_counted; /* decisions when the terms were counted */
-    struct rank_term terms[RANK_KEPT_TERMS];
+    struct graph_version version;
+    uint64_t common[RANK_KEPT_TERMS]; /* terms that too many documents have, by hash; else 0 */
 };
 
 /* ---- query_cells.c: what was read of table move_cell, as long as nothing has changed. */
-struct cells_version {
-    int64_t others, own;
-};
 struct cells_kept {
     struct arena arena;
     struct graph_move_cell *items;
     size_t count;
-    struct cells_version version;
+    struct graph_version version;
     bool is_filled;
 };
 
@@ -81,6 +77,9 @@ double take_real(struct query *query);
 bool take_bool(struct query *query);
 struct hash_id take_id(struct query *query);
 
+bool graph_version_now(struct graph *graph, struct graph_version *out, struct err *err);
+bool graph_version_equal(struct graph_version a, struct graph_version b);
+
 /* What SQLite says went wrong; returns false. */
 bool graph_refused(struct graph *graph, const char *doing, struct err *err);
 bool graph_exec(struct graph *graph, const char *sql, struct err *err);
@@ -116,6 +115,8 @@ bool apply_skill(struct graph *graph, const struct event *event, const struct sk
 extern const char schema_skill[], schema_skill_build[];
 /* ---- schema_prune.c */
 extern const char schema_prune[];
+/* ---- schema_near.c */
+extern const char schema_near[]; /* then near_make_all */
 
 void cells_drop(struct graph *graph);
 /* ---- apply_rule.c */
@@ -149,12 +150,22 @@ bool text_is_word_char(char c);
 /* An FTS5 expression that matches any of the words, whatever the text holds. */
 char *text_match_any(const char *words, struct arena *arena);
 
-/* The function kope_rank(decision_text) of this connection. */
+/* What the last words of decision_text.tags begin with. */
+#define TAG_TIMED "xtimed"
+#define TAG_FAILED "xfailed"
+/* A script: table decision_near from decision_text, where it is empty. */
+extern const char near_make_all[];
+
+/* ---- rank.c: rows of decisions that have a tag ("xtimed", "xs" and the family in hexadecimal). */
+
+/* The function kope_near(body, tags) of this connection. */
 bool rank_register(struct graph *graph, struct err *err);
-/* An FTS5 expression: the rarest of the words, any of them, and the tag; what kope_rank then gives
- * each row. `*out` is NULL where no word is rare enough to tell anything. */
-bool rank_prepare(struct graph *graph, const char *words, const char *tag, struct arena *arena,
-                  const char **out, struct err *err);
+/* Those most like the words, best first; none where no word is rare enough to tell anything. */
+bool rank_near(struct graph *graph, const char *words, const char *tag, size_t limit,
+               struct arena *arena, const int64_t **out, size_t *out_count, struct err *err);
+/* The latest of all. */
+bool rank_latest(struct graph *graph, const char *tag, size_t limit, struct arena *arena,
+                 const int64_t **out, size_t *out_count, struct err *err);
 
 /* ---- query_retrieve.c */
 extern const char schema_retrieve[]; /* a migration; searched text is then empty */
@@ -163,6 +174,9 @@ extern const char schema_retrieve[]; /* a migration; searched text is then empty
 /* All rows of a query of DECISION_COLUMNS whose parameters are given. */
 bool take_decisions(struct query *query, struct arena *arena, struct graph_decisions *out,
                     struct err *err);
+/* The decisions of these rows, in their order. */
+bool decisions_of_rows(struct graph *graph, const int64_t *rows, size_t row_count,
+                       struct arena *arena, struct graph_decisions *out, struct err *err);
 int64_t row_limit(size_t limit);
 
 /* Columns of decision_view, as read by take_decisions. */

@@ -106,27 +106,14 @@ static bool read_cells(struct graph *graph, struct err *err)
     return true;
 }
 
-/* Changes by this connection, and those that others have committed. */
-static bool version_now(struct graph *graph, struct cells_version *out, struct err *err)
-{
-    CLEANUP(query_end) struct query query = {0};
-    bool has_row = false;
-    if (!query_begin(graph, "PRAGMA data_version", &query, err) ||
-        !query_step(&query, &has_row, err))
-        return false;
-    *out =
-        (struct cells_version){has_row ? take_int(&query) : 0, sqlite3_total_changes64(graph->db)};
-    return true;
-}
-
 bool graph_move_cells(struct graph *graph, const struct graph_move_cell **out, size_t *out_count,
                       struct err *err)
 {
-    struct cells_version now;
-    if (!version_now(graph, &now, err))
+    struct graph_version now;
+    if (!graph_version_now(graph, &now, err))
         return false;
     struct cells_kept *kept = &graph->cells;
-    if (!kept->is_filled || now.others != kept->version.others || now.own != kept->version.own) {
+    if (!kept->is_filled || !graph_version_equal(now, kept->version)) {
         cells_drop(graph);
         if (!read_cells(graph, err))
             return false;

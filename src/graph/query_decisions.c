@@ -78,6 +78,27 @@ bool take_decisions(struct query *query, struct arena *arena, struct graph_decis
     return ok;
 }
 
+bool decisions_of_rows(struct graph *graph, const int64_t *rows, size_t row_count,
+                       struct arena *arena, struct graph_decisions *out, struct err *err)
+{
+    static const char sql[] = "SELECT " DECISION_COLUMNS " FROM decision_view v WHERE v.row = ?1";
+    struct graph_decision *items = arena_array(arena, row_count + 1, sizeof *items);
+    size_t count = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        CLEANUP(query_end) struct query query = {0};
+        bool has_row = false;
+        if (!query_begin(graph, sql, &query, err))
+            return false;
+        give_int(&query, rows[i]);
+        if (!query_step(&query, &has_row, err))
+            return false;
+        if (has_row)
+            take_decision(&query, arena, &items[count++]);
+    }
+    *out = (struct graph_decisions){.items = items, .count = count};
+    return true;
+}
+
 int64_t row_limit(size_t limit)
 {
     return limit > INT32_MAX ? INT32_MAX : (int64_t)limit;

@@ -128,10 +128,10 @@ bool graph_related(struct graph *graph, const char *task_id, const char *target_
     return take_decisions(&query, arena, out, err);
 }
 
-static char *tag_of(const struct graph_near *near, struct arena *arena)
+static const char *tag_of(const struct graph_near *near, struct arena *arena)
 {
     if (near->family[0] == '\0')
-        return arena_strdup(arena, near->failures ? "xfailed" : "xtimed");
+        return near->failures ? TAG_FAILED : TAG_TIMED;
     const size_t length = strlen(near->family);
     char *tag = arena_alloc(arena, 2 * length + 3);
     tag[0] = 'x';
@@ -145,45 +145,19 @@ static char *tag_of(const struct graph_near *near, struct arena *arena)
     return tag;
 }
 
-/* Where no word tells anything: the latest of the family. */
-static bool search_latest(struct graph *graph, const char *tag, size_t limit, struct arena *arena,
-                          struct graph_decisions *out, struct err *err)
-{
-    static const char sql[] =
-        "WITH hit AS MATERIALIZED (SELECT rowid AS row FROM decision_text"
-        " WHERE decision_text MATCH ?1 ORDER BY rowid DESC LIMIT ?2)"
-        " SELECT " DECISION_COLUMNS " FROM hit JOIN decision_view v ON v.row = hit.row"
-        " ORDER BY hit.row DESC";
-    CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(graph, sql, &query, err))
-        return false;
-    give_text(&query, arena_printf(arena, "tags : \"%s\"", tag));
-    give_int(&query, row_limit(limit));
-    return take_decisions(&query, arena, out, err);
-}
-
 bool graph_search_near(struct graph *graph, const struct graph_near *near, size_t limit,
                        struct arena *arena, struct graph_decisions *out, struct err *err)
 {
-    static const char sql[] =
-        "WITH hit AS MATERIALIZED (SELECT rowid AS row, kope_rank(decision_text) AS score"
-        " FROM decision_text WHERE decision_text MATCH ?1"
-        " ORDER BY score DESC, rowid DESC LIMIT ?2)"
-        " SELECT " DECISION_COLUMNS " FROM hit JOIN decision_view v ON v.row = hit.row"
-        " ORDER BY hit.score DESC, v.decision_id";
-    const char *match = NULL;
     const char *tag = tag_of(near, arena);
+    const int64_t *rows = NULL;
+    size_t count = 0;
     *out = (struct graph_decisions){0};
-    if (!rank_prepare(graph, near->words, tag, arena, &match, err))
+    if (!rank_near(graph, near->words, tag, limit, arena, &rows, &count, err))
         return false;
-    if (!match)
-        return near->family[0] == '\0' || search_latest(graph, tag, limit, arena, out, err);
-    CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(graph, sql, &query, err))
+    if (count == 0 && near->family[0] != '\0' &&
+        !rank_latest(graph, tag, limit, arena, &rows, &count, err))
         return false;
-    give_text(&query, match);
-    give_int(&query, row_limit(limit));
-    return take_decisions(&query, arena, out, err);
+    return decisions_of_rows(graph, rows, count, arena, out, err);
 }
 
 bool graph_walk(struct graph *graph, const char *recipe, size_t limit, struct arena *arena,
@@ -214,12 +188,16 @@ bool graph_walk(struct graph *graph, const char *recipe, size_t limit, struct ar
 bool graph_followed(struct graph *graph, const char *decision_id, struct arena *arena, bool *found,
                     struct graph_follow *out, struct err *err)
 {
+    /* The children through indices alone, then the row of the best. */
     static const char sql[] =
-        "SELECT c.decision_id, c.moves, c.intent, o.log_ratio - p.log_ratio AS gain"
-        " FROM decision c JOIN outcome o ON o.decision_id = c.decision_id"
-        " AND o.is_confirmation = 0 AND o.kind = 'timed'"
-        " JOIN outcome p ON p.decision_id = ?1 AND p.is_confirmation = 0 AND p.kind = 'timed'"
-        " WHERE c.parent = ?1 AND c.parent <> '' ORDER BY gain DESC, c.decision_id LIMIT 1";
+        "WITH best AS MATERIALIZED (SELECT c.decision_id, o.log_ratio AS log_ratio"
+        " FROM decision c INDEXED BY decision_by_parent"
+        " JOIN outcome o INDEXED BY outcome_timed ON o.decision_id = c.decision_id"
+        " AND o.is_confirmation = 0 AND o.kind = 'timed' WHERE c.parent = ?1 AND c.parent <> ''"
+        " ORDER BY o.log_ratio DESC, c.decision_id LIMIT 1)"
+        " SELECT b.decision_id, d.moves, d.intent, b.log_ratio - p.log_ratio FROM best b"
+        " JOIN outcome p INDEXED BY outcome_timed ON p.decision_id = ?1 AND p.is_confirmation = 0"
+        " AND p.kind = 'timed' JOIN decision d ON d.decision_id = b.decision_id";
     CLEANUP(query_end) struct query query = {0};
     if (!query_begin(graph, sql, &query, err))
         return false;

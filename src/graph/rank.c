@@ -1,100 +1,192 @@
 /*
- * Ranking of text: BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009)
- * with document frequencies of our own. FTS5's bm25() counts the documents of every term anew in
- * every query, which takes seconds where terms are common; here each is counted once, up to a
- * bound, and kept as long as the memory does not double. In a small memory counting is cheap, and
- * is done each time: one decision more changes much there, and a process that has run for long must
- * find what a new one would.
+ * Which decisions are like some words: the sum over the words that they share of the inverse
+ * document frequency of BM25 (Robertson and Zaragoza, "The probabilistic relevance framework",
+ * 2009; texts are short and capped, so a word counts once and length does not).
+ *
+ * Table decision_near is made for this question alone. Its terms are not words but hashes of a tag
+ * and a word, the tag saying how a decision ended ("xtimed", "xfailed") or that and of which family
+ * it is ("xs..." and "xf..."), so that a list of documents holds nothing that would have to be
+ * filtered out. A word with more than COMMON_DOCUMENTS of a tag tells too little to be read: a
+ * query looks at MOST_DOCUMENTS at most, whatever the size of the memory. Which words are common is
+ * kept as long as the memory does not change, so that a process that has run for long finds what a
+ * new one finds.
  */
 #include "graph/internal.h"
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/str.h"
+#include "base/vec.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A term in more documents than this tells nothing that a tag would not. */
-enum { COMMON_DOCUMENTS = 1000, MOST_DOCUMENTS = 1500, MAX_PHRASES = 8, MAX_TERMS = 64 };
-/* Decisions of a memory whose counts are kept. */
-enum { LARGE_ROWS = 4000 };
-#define K1 1.2
-/* What was done and what came of it weighs more than on which task. */
-#define TAGS_WEIGHT 0.5
+enum { COMMON_DOCUMENTS = 250, MOST_DOCUMENTS = 1000, MAX_PHRASES = 8, MAX_TERMS = 64 };
+enum { TOKEN_CHARS = 16, TOKEN_BYTES = TOKEN_CHARS + 1 };
 
-struct term {
-    char text[RANK_TERM_BYTES];
-    int64_t documents;
-};
+/* ---- Terms. */
 
-/* ---- The function. */
-
-static double idf(int64_t documents, int64_t total)
+/* A term of a tag and a word in lower case; without a word, of all that have the tag. */
+static uint64_t term_of(const char *tag, size_t tag_length, const char *word, size_t length)
 {
-    const double n = (double)documents;
-    return log(1.0 + (fmax((double)total, n) - n + 0.5) / (n + 0.5));
+    uint64_t hash = hash_fnv1a(tag, tag_length) ^ (UINT64_C(1) << 63);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)tolower((unsigned char)word[i])) * UINT64_C(0x100000001b3);
+    return hash;
 }
 
-static void rank_row(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *out, int count,
-                     sqlite3_value **arguments)
+static void write_token(uint64_t term, char out[TOKEN_BYTES])
 {
-    const struct rank *rank = api->xUserData(fts);
-    double frequency[MAX_PHRASES] = {0};
-    int instances = 0;
-    (void)arguments;
-    if (count != 0 || api->xInstCount(fts, &instances) != SQLITE_OK) {
-        sqlite3_result_error(out, "rank: no instances", -1);
-        return;
+    for (int i = 0; i < TOKEN_CHARS; i++)
+        out[i] = "0123456789abcdef"[term >> (60 - 4 * i) & 15];
+    out[TOKEN_CHARS] = '\0';
+}
+
+/* The next word from `*at`, which is moved behind it; false at the end. One character alone is in
+ * everything and tells nothing. */
+static bool next_word(const char **at, const char **word, size_t *length)
+{
+    while (**at) {
+        *word = *at;
+        while (text_is_word_char(**at))
+            ++*at;
+        *length = (size_t)(*at - *word);
+        if (**at)
+            ++*at;
+        if (*length > 1)
+            return true;
     }
-    for (int i = 0; i < instances; i++) {
-        int phrase = 0;
-        int column = 0;
-        int at = 0;
-        if (api->xInst(fts, i, &phrase, &column, &at) == SQLITE_OK && phrase >= 0 &&
-            phrase < MAX_PHRASES)
-            frequency[phrase] += column == 0 ? 1.0 : TAGS_WEIGHT;
+    return false;
+}
+
+/* ---- The SQL function kope_near(body, tags): the terms of a row of decision_text. */
+
+struct tags {
+    const char *text[2]; /* how it ended; that with the family */
+    size_t length[2], count;
+};
+
+/* The last words of the tags, where they are such. */
+static struct tags find_tags(const char *text)
+{
+    struct tags tags = {0};
+    const char *second = strrchr(text, ' ');
+    if (!second)
+        return tags;
+    const char *first = second;
+    while (first > text && first[-1] != ' ')
+        first--;
+    const size_t length = (size_t)(second - first);
+    if (!str_starts_with(first, TAG_TIMED " ") && !str_starts_with(first, TAG_FAILED " "))
+        return tags;
+    return (struct tags){{first, second + 1}, {length, strlen(second + 1)}, 2};
+}
+
+static void append_terms(const struct tags *tags, const char *words, struct buf *out)
+{
+    char token[TOKEN_BYTES];
+    const char *word = NULL;
+    size_t length = 0;
+    while (next_word(&words, &word, &length)) {
+        for (size_t i = 0; i < tags->count; i++) {
+            write_token(term_of(tags->text[i], tags->length[i], word, length), token);
+            (void)buf_append(out, token, TOKEN_CHARS);
+            (void)buf_append_char(out, ' ');
+        }
     }
-    /* No normalisation by length: texts are capped and alike, and to look a length up costs more
-     * than all the rest. */
-    double score = 0.0;
-    for (size_t i = 0; i < rank->phrase_count; i++)
-        score += rank->weights[i] * frequency[i] * (K1 + 1.0) / (frequency[i] + K1);
-    sqlite3_result_double(out, score);
+}
+
+static void near_terms(sqlite3_context *context, int count, sqlite3_value **arguments)
+{
+    CLEANUP(buf_free) struct buf terms = {0};
+    const char *body = (const char *)sqlite3_value_text(arguments[0]);
+    const char *text = (const char *)sqlite3_value_text(arguments[1]);
+    const struct tags tags = find_tags(text ? text : "");
+    (void)count;
+    for (size_t i = 0; i < tags.count; i++) {
+        char token[TOKEN_BYTES];
+        write_token(term_of(tags.text[i], tags.length[i], "", 0), token);
+        (void)buf_printf(&terms, "%s ", token);
+    }
+    append_terms(&tags, body ? body : "", &terms);
+    append_terms(&tags, text ? text : "", &terms);
+    sqlite3_result_text(context, buf_text(&terms), (int)terms.length, SQLITE_TRANSIENT);
 }
 
 bool rank_register(struct graph *graph, struct err *err)
 {
-    fts5_api *api = NULL;
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(graph->db, "SELECT fts5(?1)", -1, &statement, NULL) != SQLITE_OK)
-        return graph_refused(graph, "open", err);
-    (void)sqlite3_bind_pointer(statement, 1, (void *)&api, "fts5_api_ptr", NULL);
-    (void)sqlite3_step(statement);
-    (void)sqlite3_finalize(statement);
-    if (!api)
-        return err_set(err, ERR_UNSUPPORTED, "this SQLite has no full-text search (FTS5)");
-    if (api->xCreateFunction(api, "kope_rank", &graph->rank, rank_row, NULL) != SQLITE_OK)
-        return graph_refused(graph, "open", err);
-    return true;
+    return sqlite3_create_function_v2(graph->db, "kope_near", 2,
+                                      SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                                      near_terms, NULL, NULL, NULL) == SQLITE_OK ||
+           graph_refused(graph, "open", err);
 }
 
-/* ---- Document frequencies. */
+/* ---- Documents of a term. */
 
-static bool count_documents(struct graph *graph, const char *term, int64_t *out, struct err *err)
+struct hit {
+    int64_t row;
+    double score;
+};
+
+struct term {
+    uint64_t hash;
+    int64_t *rows; /* latest first */
+    size_t count;
+};
+
+/* The latest `limit` rows of a term. */
+static bool read_rows(struct graph *graph, uint64_t term, size_t limit, int64_t *out, size_t *count,
+                      struct err *err)
 {
-    static const char sql[] = "SELECT count(*) FROM (SELECT 1 FROM decision_text"
-                              " WHERE decision_text MATCH ?1 LIMIT ?2)";
-    CLEANUP(arena_free) struct arena scratch = {0};
+    static const char sql[] = "SELECT rowid FROM decision_near WHERE decision_near MATCH ?1"
+                              " ORDER BY rowid DESC LIMIT ?2";
+    char token[TOKEN_BYTES];
     CLEANUP(query_end) struct query query = {0};
     bool has_row = false;
     if (!query_begin(graph, sql, &query, err))
         return false;
-    give_text(&query, arena_printf(&scratch, "\"%s\"", term));
-    give_int(&query, COMMON_DOCUMENTS + 1);
-    if (!query_step(&query, &has_row, err))
+    write_token(term, token);
+    give_text(&query, token);
+    give_int(&query, row_limit(limit));
+    for (*count = 0; *count < limit; ++*count) {
+        if (!query_step(&query, &has_row, err))
+            return false;
+        if (!has_row)
+            break;
+        out[*count] = take_int(&query);
+    }
+    return true;
+}
+
+/* `term->count` is 0 where no document has it, or too many. */
+static bool read_term(struct graph *graph, struct term *term, struct arena *arena, struct err *err)
+{
+    int64_t rows[COMMON_DOCUMENTS + 1];
+    uint64_t *const common = &graph->rank.common[term->hash % RANK_KEPT_TERMS];
+    term->count = 0;
+    if (*common == term->hash)
+        return true;
+    size_t count = 0;
+    if (!read_rows(graph, term->hash, COMMON_DOCUMENTS + 1, rows, &count, err))
         return false;
-    *out = has_row ? take_int(&query) : 0;
+    if (count > COMMON_DOCUMENTS) {
+        *common = term->hash;
+        return true;
+    }
+    term->rows = arena_memdup(arena, rows, count * sizeof *rows);
+    term->count = count;
+    return true;
+}
+
+static bool forget_where_changed(struct graph *graph, struct err *err)
+{
+    struct graph_version now;
+    if (!graph_version_now(graph, &now, err))
+        return false;
+    if (!graph_version_equal(now, graph->rank.version))
+        graph->rank = (struct rank){.version = now};
     return true;
 }
 
@@ -109,94 +201,127 @@ static bool count_rows(struct graph *graph, int64_t *out, struct err *err)
     return true;
 }
 
-static size_t slot_of(const char *term)
+/* ---- Ranking. */
+
+static double idf(size_t documents, int64_t total)
 {
-    return hash_fnv1a(term, strlen(term)) % RANK_KEPT_TERMS;
+    const double n = (double)documents;
+    return log(1.0 + (fmax((double)total, n) - n + 0.5) / (n + 0.5));
 }
 
-/* A term's slot is that of its hash: another term of the same slot is counted again. */
-static bool documents_of(struct graph *graph, const char *term, int64_t *out, struct err *err)
+/* The different words of a text, with the tag. */
+static size_t split_terms(const char *words, const char *tag, struct term terms[MAX_TERMS])
 {
-    struct rank *rank = &graph->rank;
-    struct rank_term *kept = &rank->terms[slot_of(term)];
-    if (strcmp(kept->text, term) != 0) {
-        if (!count_documents(graph, term, &kept->documents, err))
-            return false;
-        memcpy(kept->text, term, strlen(term) + 1);
-    }
-    *out = kept->documents;
-    return true;
-}
-
-/* ---- The expression. */
-
-/* The different words of a text in lower case; those too long for a slot are left out. */
-static size_t split_terms(const char *words, struct term terms[MAX_TERMS])
-{
+    const char *word = NULL;
+    size_t length = 0;
     size_t count = 0;
-    for (const char *at = words; *at && count < MAX_TERMS;) {
-        size_t length = 0;
-        while (text_is_word_char(at[length]))
-            length++;
-        if (length > 1 && length < RANK_TERM_BYTES) {
-            struct term *term = &terms[count];
-            bool is_new = true;
-            for (size_t i = 0; i < length; i++)
-                term->text[i] = (char)tolower((unsigned char)at[i]);
-            term->text[length] = '\0';
-            for (size_t i = 0; i < count; i++)
-                is_new = is_new && strcmp(terms[i].text, term->text) != 0;
-            count += is_new;
-        }
-        at += length ? length : 1;
+    while (count < MAX_TERMS && next_word(&words, &word, &length)) {
+        const uint64_t hash = term_of(tag, strlen(tag), word, length);
+        bool is_new = true;
+        for (size_t i = 0; i < count; i++)
+            is_new = is_new && terms[i].hash != hash;
+        if (is_new)
+            terms[count++] = (struct term){.hash = hash};
     }
     return count;
 }
 
+/* Rarest first; of equals, in the order of the text. */
 static void sort_by_documents(struct term *terms, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         const struct term moving = terms[i];
         size_t at = i;
-        for (; at > 0 && terms[at - 1].documents > moving.documents; at--)
+        for (; at > 0 && terms[at - 1].count > moving.count; at--)
             terms[at] = terms[at - 1];
         terms[at] = moving;
     }
 }
 
-bool rank_prepare(struct graph *graph, const char *words, const char *tag, struct arena *arena,
-                  const char **out, struct err *err)
+static int latest_first(const void *a, const void *b)
 {
-    struct rank *rank = &graph->rank;
-    struct term terms[MAX_TERMS];
-    int64_t rows = 0;
-    if (!count_rows(graph, &rows, err))
-        return false;
-    if (rows < LARGE_ROWS || rows > 2 * rank->rows_counted + 1000 || rows < rank->rows_counted) {
-        memset(rank->terms, 0, sizeof rank->terms);
-        rank->rows_counted = rows;
+    const struct hit *x = a;
+    const struct hit *y = b;
+    if (x->row != y->row)
+        return x->row > y->row ? -1 : 1;
+    return (x->score < y->score) - (x->score > y->score); /* so that sums are always the same */
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const struct hit *x = a;
+    const struct hit *y = b;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return (x->row < y->row) - (x->row > y->row);
+}
+
+/* One hit for each row, with the sum of its scores. */
+static size_t add_up(struct hit *hits, size_t count)
+{
+    size_t kept = 0;
+    qsort(hits, count, sizeof *hits, latest_first);
+    for (size_t i = 0; i < count; i++) {
+        if (kept != 0 && hits[kept - 1].row == hits[i].row)
+            hits[kept - 1].score += hits[i].score;
+        else
+            hits[kept++] = hits[i];
     }
-    size_t count = split_terms(words, terms);
+    return kept;
+}
+
+/* The documents of the rarest terms, best first. */
+static size_t rank_terms(const struct term *terms, size_t count, int64_t total,
+                         struct hit hits[MOST_DOCUMENTS])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count && i < MAX_PHRASES && used + terms[i].count <= MOST_DOCUMENTS;
+         i++) {
+        const double weight = idf(terms[i].count, total);
+        for (size_t k = 0; k < terms[i].count; k++)
+            hits[used++] = (struct hit){terms[i].rows[k], weight};
+    }
+    if (used == 0)
+        return 0;
+    used = add_up(hits, used);
+    qsort(hits, used, sizeof *hits, best_first);
+    return used;
+}
+
+bool rank_near(struct graph *graph, const char *words, const char *tag, size_t limit,
+               struct arena *arena, const int64_t **out, size_t *out_count, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct term terms[MAX_TERMS];
+    struct hit hits[MOST_DOCUMENTS];
+    int64_t total = 0;
+    if (!forget_where_changed(graph, err) || !count_rows(graph, &total, err))
+        return false;
+    const size_t count = split_terms(words, tag, terms);
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!documents_of(graph, terms[i].text, &terms[i].documents, err))
+        if (!read_term(graph, &terms[i], &scratch, err))
             return false;
-        if (terms[i].documents != 0 && terms[i].documents <= COMMON_DOCUMENTS)
+        if (terms[i].count != 0)
             terms[left++] = terms[i];
     }
     sort_by_documents(terms, left);
-    CLEANUP(buf_free) struct buf match = {0};
-    int64_t documents = 0;
-    rank->phrase_count = 0;
-    for (size_t i = 0; i < left && rank->phrase_count < MAX_PHRASES; i++) {
-        documents += terms[i].documents;
-        if (documents > MOST_DOCUMENTS && i != 0)
-            break;
-        rank->weights[rank->phrase_count++] = idf(terms[i].documents, rows);
-        (void)buf_printf(&match, "%s\"%s\"", i ? " OR " : "(", terms[i].text);
-    }
-    *out = rank->phrase_count == 0
-               ? NULL
-               : arena_printf(arena, "%s) AND tags : \"%s\"", buf_text(&match), tag);
+    size_t found = rank_terms(terms, left, total, hits);
+    found = found < limit ? found : limit;
+    int64_t *rows = arena_array(arena, found + 1, sizeof *rows);
+    for (size_t i = 0; i < found; i++)
+        rows[i] = hits[i].row;
+    *out = rows;
+    *out_count = found;
+    return true;
+}
+
+bool rank_latest(struct graph *graph, const char *tag, size_t limit, struct arena *arena,
+                 const int64_t **out, size_t *out_count, struct err *err)
+{
+    int64_t *rows = arena_array(arena, limit + 1, sizeof *rows);
+    if (!read_rows(graph, term_of(tag, strlen(tag), "", 0), limit, rows, out_count, err))
+        return false;
+    *out = rows;
     return true;
 }

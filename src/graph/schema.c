@@ -198,15 +198,17 @@ static const char *const migration_6[] = {schema_retrieve, text_decisions_sql, N
 static const char *const migration_7[] = {schema_skill_build, NULL};
 static const char *const migration_8[] = {schema_prune, NULL};
 static const char *const migration_9[] = {schema_rule, NULL};
-static const char *const *const migrations[] = {migration_1, migration_2, migration_3,
-                                                migration_4, migration_5, migration_6,
-                                                migration_7, migration_8, migration_9};
+static const char *const migration_10[] = {schema_near, near_make_all, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4,
+                                                migration_5, migration_6, migration_7, migration_8,
+                                                migration_9, migration_10};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
     "DROP VIEW IF EXISTS edge; DROP VIEW IF EXISTS move_effect; DROP TABLE IF EXISTS pruned;"
     "DROP VIEW IF EXISTS decision_view;"
-    "DROP TABLE IF EXISTS decision_text; DROP TABLE IF EXISTS task_text;"
+    "DROP TABLE IF EXISTS decision_text; DROP TABLE IF EXISTS decision_near;"
+    "DROP TABLE IF EXISTS task_text;"
     "DROP TABLE IF EXISTS event; DROP TABLE IF EXISTS segment; DROP TABLE IF EXISTS task;"
     "DROP TABLE IF EXISTS target; DROP TABLE IF EXISTS run; DROP TABLE IF EXISTS run_end;"
     "DROP TABLE IF EXISTS decision; DROP TABLE IF EXISTS decision_move;"
@@ -307,7 +309,7 @@ bool graph_open(const char *path, struct graph **out, struct err *err)
                     "PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;"
                     "PRAGMA cache_size = -65536;",
                     err) ||
-        !schema_create(graph, err) || !rank_register(graph, err))
+        !rank_register(graph, err) || !schema_create(graph, err))
         return false;
     *out = graph;
     graph = NULL;

@@ -171,3 +171,20 @@ struct hash_id take_id(struct query *query)
     (void)snprintf(id.text, sizeof id.text, "%s", text ? (const char *)text : "");
     return id;
 }
+
+bool graph_version_now(struct graph *graph, struct graph_version *out, struct err *err)
+{
+    CLEANUP(query_end) struct query query = {0};
+    bool has_row = false;
+    if (!query_begin(graph, "PRAGMA data_version", &query, err) ||
+        !query_step(&query, &has_row, err))
+        return false;
+    *out =
+        (struct graph_version){has_row ? take_int(&query) : 0, sqlite3_total_changes64(graph->db)};
+    return true;
+}
+
+bool graph_version_equal(struct graph_version a, struct graph_version b)
+{
+    return a.others == b.others && a.own == b.own;
+}

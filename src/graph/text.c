@@ -16,17 +16,23 @@ enum { MAX_WORDS = 64, MAX_WORD_BYTES = 64 };
 #define CHOSEN_BY_RUN "(SELECT row FROM decision WHERE run_id = ?1)"
 #define CHOSEN_BY_TASK                                                                             \
     "(SELECT d.row FROM run r JOIN decision d ON d.run_id = r.run_id WHERE r.task_id = ?1)"
-/* The last words of the tags are for filters within the index (query_retrieve.c): how it ended, and
- * that with the family, as one word each. */
+/* The last words of the tags say how it ended, and that with the family, as one word each: what
+ * rank.c makes terms of. */
 #define REMOVE_TEXT "DELETE FROM decision_text WHERE rowid IN "
+/* The terms of a row of decision_near have to be said again to be removed. */
+#define REMOVE_NEAR                                                                                \
+    "INSERT INTO decision_near(decision_near, rowid, terms)"                                       \
+    " SELECT 'delete', rowid, kope_near(body, tags) FROM decision_text WHERE rowid IN "
+#define INSERT_NEAR                                                                                \
+    "INSERT INTO decision_near(rowid, terms) SELECT rowid, kope_near(body, tags) FROM decision_text"
 #define INSERT_TEXT                                                                                \
     "INSERT INTO decision_text(rowid, body, tags)"                                                 \
     " SELECT d.row, d.intent || ' ' || d.hypothesis || ' ' || d.moves || ' ' || d.failure || ' '"  \
     " || coalesce(o.kind || ' ' || o.mechanism || ' ' || o.evidence || ' ' || o.diagnostics, '')," \
     " coalesce(t.name || ' ' || t.family || ' ' || t.dtype || ' ' || t.features, '')"              \
     " || CASE WHEN o.kind IS NULL OR o.kind = 'too-noisy' THEN ''"                                 \
-    " WHEN o.kind = 'timed' THEN ' xtimed xs' || hex(coalesce(t.family, ''))"                      \
-    " ELSE ' xfailed xf' || hex(coalesce(t.family, '')) END"                                       \
+    " WHEN o.kind = 'timed' THEN ' " TAG_TIMED " xs' || hex(coalesce(t.family, ''))"               \
+    " ELSE ' " TAG_FAILED " xf' || hex(coalesce(t.family, '')) END"                                \
     " FROM decision d LEFT JOIN run r ON r.run_id = d.run_id"                                      \
     " LEFT JOIN task t ON t.task_id = r.task_id"                                                   \
     " LEFT JOIN outcome o ON o.decision_id = d.decision_id AND o.is_confirmation = 0"              \
@@ -36,15 +42,17 @@ enum { MAX_WORDS = 64, MAX_WORD_BYTES = 64 };
     "INSERT INTO task_text(rowid, words)"                                                          \
     " SELECT row, name || ' ' || family || ' ' || features FROM task"
 
-static const char *const remove_sql[] = {
-    [TEXT_OF_DECISION] = REMOVE_TEXT CHOSEN_BY_DECISION,
-    [TEXT_OF_RUN] = REMOVE_TEXT CHOSEN_BY_RUN,
-    [TEXT_OF_TASK] = REMOVE_TEXT CHOSEN_BY_TASK,
-};
-static const char *const insert_sql[] = {
-    [TEXT_OF_DECISION] = INSERT_TEXT CHOSEN_BY_DECISION,
-    [TEXT_OF_RUN] = INSERT_TEXT CHOSEN_BY_RUN,
-    [TEXT_OF_TASK] = INSERT_TEXT CHOSEN_BY_TASK,
+/* One after the other. */
+enum { REFRESH_STEPS = 4 };
+#define REFRESH(chosen)                                                                            \
+    {                                                                                              \
+        REMOVE_NEAR chosen, REMOVE_TEXT chosen, INSERT_TEXT chosen,                                \
+            INSERT_NEAR " WHERE rowid IN " chosen                                                  \
+    }
+static const char *const refresh_sql[][REFRESH_STEPS] = {
+    [TEXT_OF_DECISION] = REFRESH(CHOSEN_BY_DECISION),
+    [TEXT_OF_RUN] = REFRESH(CHOSEN_BY_RUN),
+    [TEXT_OF_TASK] = REFRESH(CHOSEN_BY_TASK),
 };
 
 static bool run_with_id(struct graph *graph, const char *sql, const char *id, struct err *err)
@@ -58,10 +66,11 @@ static bool run_with_id(struct graph *graph, const char *sql, const char *id, st
 
 bool text_refresh(struct graph *graph, enum text_of of, const char *id, struct err *err)
 {
-    if (graph->is_bulk)
-        return true;
-    return run_with_id(graph, remove_sql[of], id, err) &&
-           run_with_id(graph, insert_sql[of], id, err);
+    for (size_t i = 0; !graph->is_bulk && i < REFRESH_STEPS; i++) {
+        if (!run_with_id(graph, refresh_sql[of][i], id, err))
+            return false;
+    }
+    return true;
 }
 
 bool text_refresh_task(struct graph *graph, const char *task_id, struct err *err)
@@ -76,9 +85,14 @@ bool text_refresh_task(struct graph *graph, const char *task_id, struct err *err
 
 const char text_decisions_sql[] = INSERT_TEXT "(SELECT row FROM decision);";
 
+/* In one piece, so that a term is looked for in one place. */
+const char near_make_all[] =
+    INSERT_NEAR ";INSERT INTO decision_near(decision_near) VALUES('optimize');";
+
 bool text_make_all(struct graph *graph, struct err *err)
 {
-    return graph_exec(graph, text_decisions_sql, err) && graph_exec(graph, INSERT_WORDS, err);
+    return graph_exec(graph, text_decisions_sql, err) && graph_exec(graph, near_make_all, err) &&
+           graph_exec(graph, INSERT_WORDS, err);
 }
 
 bool text_is_word_char(char c)
