@@ -114,17 +114,12 @@ static const char *name_of(const char *part, struct arena *arena)
 static bool distil(struct run *run, const struct graph_decision *best, const struct ablation *a,
                    struct err *err)
 {
-    struct graph_skill skill = {.name = name_of(a->part, run->arena),
-                                .intent = arena_printf(run->arena, "set %s", a->part),
-                                .applies = applies_of(a->part),
-                                .needs = "",
-                                .change = a->part,
-                                .breaks = "",
-                                .origin = "distilled",
-                                .learned_on = run->task->id.text,
-                                .before_body = "",
-                                .after_body = "",
-                                .build = ""};
+    struct graph_skill skill = skill_blank("distilled");
+    skill.name = name_of(a->part, run->arena);
+    skill.intent = arena_printf(run->arena, "set %s", a->part);
+    skill.applies = applies_of(a->part);
+    skill.change = a->part;
+    skill.learned_on = run->task->id.text;
     const struct hash_id id = skill_make_id(&skill);
     struct err ignored;
     bool is_new = false;

@@ -138,13 +138,7 @@ bool skill_read_markdown(const char *text, size_t length, const char *file, cons
     const char *description = "";
     size_t front_length = 0;
     const struct yaml *root = NULL;
-    struct graph_skill skill = {.origin = "imported",
-                                .state = skill_state_name(SKILL_CANDIDATE),
-                                .reason = "",
-                                .learned_on = "",
-                                .before_body = "",
-                                .after_body = "",
-                                .build = ""};
+    struct graph_skill skill = skill_blank("imported");
     if (!find_front_matter(text, length, file, &front, &front_length, err) ||
         !parse(front, front_length, file, arena, &root, err) || !yaml_check_keys(root, keys, err) ||
         !check_name(root, folder, &skill.name, err) ||

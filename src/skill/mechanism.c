@@ -93,22 +93,15 @@ void skill_of_mechanism(enum mechanism mechanism, const char *what, const char *
 {
     const struct row *row = &rows[mechanism];
     const bool is_named = what[0] != '\0' && mechanism != MECHANISM_RECIPROCAL;
-    *out = (struct graph_skill){
-        .name = cut_name(as_name(arena_printf(arena, "%s%s%s", mechanism_name(mechanism),
+    *out = skill_blank("lineage");
+    out->name = cut_name(as_name(arena_printf(arena, "%s%s%s", mechanism_name(mechanism),
                                               is_named ? "-" : "", is_named ? what : ""),
-                                 arena)),
-        .intent = row->intent,
-        .applies = row->applies,
-        .needs = row->needs,
-        .change = row->change,
-        .breaks = row->breaks,
-        .origin = "lineage",
-        .learned_on = "",
-        .before_body = "",
-        .after_body = "",
-        .build = "",
-        .state = skill_state_name(SKILL_CANDIDATE),
-        .reason = ""};
+                                 arena));
+    out->intent = row->intent;
+    out->applies = row->applies;
+    out->needs = row->needs;
+    out->change = row->change;
+    out->breaks = row->breaks;
     if (mechanism == MECHANISM_FLAG)
         describe_flag(what, arena, out);
     else if (mechanism == MECHANISM_SIZE)

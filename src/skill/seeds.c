@@ -45,19 +45,11 @@ void skill_seeds(const struct move *moves, size_t count, struct arena *arena,
 {
     struct graph_skill *seeds = arena_array(arena, count + 1, sizeof *seeds);
     for (size_t i = 0; i < count; i++) {
-        seeds[i] = (struct graph_skill){.name = as_name(moves[i].name, arena),
-                                        .intent = moves[i].intent,
-                                        .applies = "",
-                                        .needs = "",
-                                        .change = moves[i].changes,
-                                        .breaks = moves[i].breaks,
-                                        .origin = "seed",
-                                        .learned_on = "",
-                                        .before_body = "",
-                                        .after_body = "",
-                                        .build = "",
-                                        .state = skill_state_name(SKILL_CANDIDATE),
-                                        .reason = ""};
+        seeds[i] = skill_blank("seed");
+        seeds[i].name = as_name(moves[i].name, arena);
+        seeds[i].intent = moves[i].intent;
+        seeds[i].change = moves[i].changes;
+        seeds[i].breaks = moves[i].breaks;
         for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++) {
             if (!str_starts_with(moves[i].name, scopes[s].begins))
                 continue;

@@ -41,6 +41,24 @@ const char *skill_name_problem(const char *name)
     return NULL;
 }
 
+struct graph_skill skill_blank(const char *origin)
+{
+    return (struct graph_skill){.id = "",
+                                .name = "",
+                                .intent = "",
+                                .applies = "",
+                                .needs = "",
+                                .change = "",
+                                .breaks = "",
+                                .origin = origin,
+                                .learned_on = "",
+                                .before_body = "",
+                                .after_body = "",
+                                .build = "",
+                                .state = skill_state_name(SKILL_CANDIDATE),
+                                .reason = ""};
+}
+
 struct hash_id skill_make_id(const struct graph_skill *skill)
 {
     /* Where there is a change, the example only illustrates it. */

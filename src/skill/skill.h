@@ -34,6 +34,9 @@ const char *skill_state_name(enum skill_state state);
 /* Unknown names (of a later version) are candidates. */
 enum skill_state skill_state_from_name(const char *name);
 
+/* A candidate of that origin of which nothing else is known yet: every text is "". */
+struct graph_skill skill_blank(const char *origin);
+
 enum { SKILL_NAME_BYTES = 64, SKILL_INTENT_BYTES = 1024 };
 
 /* Lower-case letters, digits and single hyphens between them, at most 64: as the Agent Skills
