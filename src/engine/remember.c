@@ -1,10 +1,10 @@
-#include "engine/internal.h"
+#include "engine/opening.h"
 
 #include "base/str.h"
 
 #include <math.h>
 
-enum { RELATED_STARTS = 3, RELATED_LOOKED_AT = 12 };
+enum { RELATED_STARTS = 3, RELATED_LOOKED_AT = 20 };
 
 /* Which groups of moves set a size, and which are asked of the compiler; the others change what the
  * code does. */
@@ -59,9 +59,8 @@ bool remember_beliefs(struct run *run, struct arena *arena, const struct move_be
     return true;
 }
 
-/* The candidate that a remembered decision stands for here: its recipe on this task's reference,
- * or, on the same task, its very source. False where it cannot be had (a compiler that is missing):
- * then it is not used. */
+/* The best known of this very task: its recipe, or its source. False where it cannot be had (a
+ * compiler that is missing): then it is not used. */
 static bool remembered_candidate(struct run *run, const struct graph_decision *known,
                                  struct candidate *out)
 {
@@ -70,8 +69,6 @@ static bool remembered_candidate(struct run *run, const struct graph_decision *k
     if (known->recipe[0] != '\0')
         return recipe_parse(&run->moves, known->recipe, run->arena, &recipe, &ignored) &&
                recipe_candidate(&run->moves, recipe, run->arena, out, &ignored);
-    if (!str_equal(known->task_id, run->task->id.text))
-        return false;
     *out = (struct candidate){.compiler = known->compiler[0] != '\0' ? known->compiler : NULL};
     return candidate_parse_flags(known->flags, run->arena, out) &&
            memory_get_text(&run->memory, known->source_body, run->arena, &out->source, &ignored);
@@ -86,39 +83,91 @@ static bool was_tried(const struct run *run, const struct candidate *candidate)
     return false;
 }
 
-static bool judge_remembered(struct run *run, const struct graph_decision *known, bool *used,
-                             struct err *err)
+/* Judges what is remembered of `known`; the first says where the run started. */
+static bool begin_with(struct run *run, const struct graph_decision *known, const char *what,
+                       struct proposal *proposal, struct err *err)
 {
-    struct proposal proposal = {0};
-    *used = false;
-    if (!remembered_candidate(run, known, &proposal.candidate) ||
-        was_tried(run, &proposal.candidate))
-        return true;
-    const bool same_task = str_equal(known->task_id, run->task->id.text);
-    proposal.intent =
-        same_task ? arena_printf(run->arena, "start at the best known: %s", known->intent)
-                  : arena_printf(run->arena, "what won on %s: %s", known->task_name, known->recipe);
-    proposal.hypothesis = arena_printf(
-        run->arena, "it gave %.2fx [%.2f, %.2f] on %s%s", exp(known->log_ratio),
-        exp(known->log_low), exp(known->log_high), known->task_name,
-        str_equal(known->target_id, run->features->id.text) ? "" : ", on another machine");
-    proposal.predicted_log_ratio = known->log_ratio;
-    *used = true;
+    const bool is_here = str_equal(known->target_id, run->features->id.text);
+    proposal->hypothesis =
+        arena_printf(run->arena, "it gave %.2fx [%.2f, %.2f] on %s%s", exp(known->log_ratio),
+                     exp(known->log_low), exp(known->log_high), known->task_name,
+                     is_here ? "" : ", on another machine");
     run->started_from_memory = true;
     if (run->start_text[0] == '\0') {
         run->start_decision = known->id;
-        run->start_text = arena_printf(run->arena, "%s: %s (decision %.12s, run %.12s)",
-                                       same_task ? "best known candidate of this task"
-                                                 : "experience with related tasks",
-                                       proposal.hypothesis, known->id, known->run_id);
+        run->start_text = arena_printf(run->arena, "%s: %s (decision %.12s, run %.12s)", what,
+                                       proposal->hypothesis, known->id, known->run_id);
         run_notify(run, PROGRESS_REMEMBERED, &(struct progress){.text = run->start_text});
     }
     const struct step_input input = {.parent = SEARCH_ROOT,
                                      .step = "remembered",
                                      .derived_from = known->id,
                                      .context_id = "",
-                                     .proposal = &proposal};
+                                     .proposal = proposal};
     return step_judge(run, &input, err);
+}
+
+static bool begin_with_best(struct run *run, const struct graph_decision *best, bool *used,
+                            struct err *err)
+{
+    struct proposal proposal = {.predicted_log_ratio = best->log_ratio};
+    *used = remembered_candidate(run, best, &proposal.candidate) &&
+            !was_tried(run, &proposal.candidate);
+    if (!*used)
+        return true;
+    proposal.intent = arena_printf(run->arena, "start at the best known: %s", best->intent);
+    return begin_with(run, best, "best known candidate of this task", &proposal, err);
+}
+
+static const char *opening_words(const struct opening *opening, struct arena *arena)
+{
+    const char *words = opening->move_count == 0 ? opening->text : "";
+    for (size_t i = 0; i < opening->move_count; i++)
+        words = arena_printf(arena, "%s%s%s", words, i == 0 ? "" : ", ", opening->moves[i]);
+    const size_t others = opening->votes - 1;
+    return others == 0 ? words
+                       : arena_printf(arena, "%s, as on %zu other task%s", words, others,
+                                      others == 1 ? "" : "s");
+}
+
+static bool begin_with_opening(struct run *run, const struct opening *opening, bool *used,
+                               struct err *err)
+{
+    struct proposal proposal = {.predicted_log_ratio = opening->expected};
+    struct err ignored = {0};
+    *used =
+        recipe_candidate(&run->moves, opening->recipe, run->arena, &proposal.candidate, &ignored) &&
+        !was_tried(run, &proposal.candidate);
+    if (!*used)
+        return true;
+    proposal.candidate.recipe = opening->text;
+    for (size_t i = 0; i < opening->move_count; i++)
+        proposal.moves[proposal.move_count++] = opening->moves[i];
+    proposal.intent = arena_printf(run->arena, "what won on %s: %s", opening->from->task_name,
+                                   opening_words(opening, run->arena));
+    return begin_with(run, opening->from, "experience with related tasks", &proposal, err);
+}
+
+/* Those that promise most. */
+static bool begin_with_openings(struct run *run, struct err *err)
+{
+    struct graph_decisions related;
+    const struct opening *openings = NULL;
+    size_t count = 0;
+    int starts = 0;
+    if (!graph_related(run->memory.graph, run->task->id.text, run->features->id.text,
+                       RELATED_LOOKED_AT, run->arena, &related, err) ||
+        !openings_find(run, &related, run->arena, &openings, &count, err))
+        return false;
+    for (size_t i = 0; i < count && starts < RELATED_STARTS; i++) {
+        bool used = false;
+        if (run->evaluations >= run->opts.budget)
+            break;
+        if (!begin_with_opening(run, &openings[i], &used, err))
+            return false;
+        starts += used;
+    }
+    return true;
 }
 
 bool remember_start(struct run *run, struct err *err)
@@ -131,25 +180,7 @@ bool remember_start(struct run *run, struct err *err)
     if (!graph_best(run->memory.graph, run->task->id.text, run->features->id.text, run->arena,
                     &found, &best, err))
         return false;
-    if (found && !judge_remembered(run, &best, &used, err))
+    if (found && !begin_with_best(run, &best, &used, err))
         return false;
-    if (used)
-        return true;
-    if (!skill_start(run, err))
-        return false;
-    struct graph_decisions related;
-    if (!graph_related(run->memory.graph, run->task->id.text, run->features->id.text,
-                       RELATED_LOOKED_AT, run->arena, &related, err))
-        return false;
-    int starts = 0;
-    for (size_t i = 0; i < related.count && starts < RELATED_STARTS; i++) {
-        if (run->evaluations >= run->opts.budget)
-            break;
-        if (related.items[i].log_low <= 0.0)
-            continue;
-        if (!judge_remembered(run, &related.items[i], &used, err))
-            return false;
-        starts += used;
-    }
-    return true;
+    return used || (skill_start(run, err) && begin_with_openings(run, err));
 }

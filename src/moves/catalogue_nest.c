@@ -57,7 +57,8 @@ static void add_patterns(struct rows *rows, const struct nest *nest,
                                  .prior_log_ratio = patterns[i].prior_log_ratio});
 }
 
-/* The first suggestion of each move on structure and data: nobody knows yet what it gains. */
+/* The first suggestion of each move on structure and data: nobody knows yet what it gains. Its name
+ * holds no names of loops, so that what it gained elsewhere is known here. */
 static void add_steps(struct rows *rows, const struct nest *nest, const struct nest_target *target)
 {
     struct nest *plain = NULL;
@@ -71,7 +72,7 @@ static void add_steps(struct rows *rows, const struct nest *nest, const struct n
         if (!moves[i]->suggest || str_equal(moves[i]->group, "machine") ||
             moves[i]->suggest(plain, target, rows->arena, &step, 1) == 0)
             continue;
-        add(rows, &(struct move){.name = step,
+        add(rows, &(struct move){.name = arena_printf(rows->arena, "step-%s", moves[i]->name),
                                  .group = arena_printf(rows->arena, "nest-%s", moves[i]->name),
                                  .intent = moves[i]->intent,
                                  .breaks = moves[i]->breaks,

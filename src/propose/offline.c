@@ -183,11 +183,18 @@ static bool choose_any_pair(struct chooser *c, struct plan *out)
     return false;
 }
 
+static const char restart_words[] = "from the plain reference again: ";
+
+bool propose_is_restart(const char *intent)
+{
+    return str_starts_with(intent, restart_words);
+}
+
 static const char *plan_words(const struct chooser *c, const struct plan *plan, bool with_evidence)
 {
     CLEANUP(buf_free) struct buf words = {0};
     if (plan->is_restart)
-        (void)buf_append_str(&words, "from the plain reference again: ");
+        (void)buf_append_str(&words, restart_words);
     for (size_t i = 0; i < plan->move_count; i++) {
         const struct move *move = &c->state->catalogue[plan->moves[i]];
         (void)buf_append_str(&words, i == 0 ? "" : "; ");

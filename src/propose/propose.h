@@ -150,6 +150,9 @@ void proposer_close(struct proposer **proposer);
 bool proposer_next(struct proposer *proposer, const struct propose_request *request,
                    struct arena *arena, bool *exhausted, struct proposal *out, struct err *err);
 
+/* offline: does this intent say that its moves are on the plain reference, not on the parent? */
+bool propose_is_restart(const char *intent);
+
 /* llm: shortens `text`, the earlier outcomes of a path, to at most `limit_bytes`. `*out` is NULL
  * where there is no summariser, or what it said is of no use: then nothing is put in its place. */
 bool proposer_summarise(struct proposer *proposer, const struct propose_request *request,

@@ -1,0 +1,223 @@
+#include "engine_place.h"
+
+#include "engine/opening.h"
+
+#include <stdlib.h>
+
+/* A memory with winners of other tasks, written by hand, and a run on the task of engine_place.h.
+ */
+struct place {
+    struct arena arena;
+    struct err err;
+    char *dir;
+    struct run run;
+    const struct opening *openings;
+    size_t count;
+};
+
+#define assert_ok(p, call)                                                                         \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s", (p)->err.message);                                                      \
+    } while (0)
+
+static int make_place(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    assert_ok(p, os_make_temp_dir("kope-opening", &p->arena, &p->dir, &p->err));
+    p->run.arena = &p->arena;
+    p->run.opts = (struct optimize_opts){.task_path = write_task(&p->arena, p->dir),
+                                         .memory_dir = os_path_join(&p->arena, p->dir, "memory"),
+                                         .target = "fake"};
+    assert_ok(p, run_open_for_context(&p->run, &p->err));
+    *state = p;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *p = *state;
+    run_close(&p->run);
+    const bool ok = os_remove_tree(p->dir, &p->err);
+    arena_free(&p->arena);
+    free(p);
+    return ok ? 0 : -1;
+}
+
+static const char *append(struct place *p, const char *kind, struct buf *body)
+{
+    struct hash_id id;
+    assert_ok(p, memory_append(&p->run.memory, kind, body, &id, &p->err));
+    return arena_strdup(&p->arena, id.text);
+}
+
+/* A task of which nothing but its name and family is known, with a run. */
+static const char *other_task(struct place *p, const char *name, const char *family)
+{
+    struct buf body = {0};
+    event_write_task(
+        &(struct task_event){
+            .task_id = name, .name = name, .family = family, .dtype = "float32", .features = ""},
+        &body);
+    (void)append(p, EVENT_TASK, &body);
+    event_write_run(&(struct run_event){.task_id = name,
+                                        .target_id = p->run.features->id.text,
+                                        .policy = "mcts",
+                                        .proposer = "offline",
+                                        .budget = 4},
+                    &body);
+    return append(p, EVENT_RUN, &body);
+}
+
+struct winner {
+    const char *run, *task, *parent, *intent, *moves[4], *recipe;
+    double log_ratio;
+};
+
+static const char *won(struct place *p, const struct winner *w)
+{
+    struct buf body = {0};
+    struct decision_event decision = {.run_id = w->run,
+                                      .parent = w->parent,
+                                      .sequence = 1,
+                                      .step = "large",
+                                      .proposer = "offline",
+                                      .intent = w->intent ? w->intent : "a test",
+                                      .recipe = w->recipe};
+    while (decision.move_count < 4 && w->moves[decision.move_count]) {
+        decision.moves[decision.move_count] = w->moves[decision.move_count];
+        decision.move_count++;
+    }
+    event_write_decision(&decision, &body);
+    const char *id = append(p, EVENT_DECISION, &body);
+    struct outcome_event outcome = {.run_id = w->run,
+                                    .decision_id = id,
+                                    .target_id = p->run.features->id.text,
+                                    .task_id = w->task};
+    outcome.verdict = (struct verdict){.kind = VERDICT_TIMED,
+                                       .log_ratio = w->log_ratio,
+                                       .log_low = w->log_ratio - 0.01,
+                                       .log_high = w->log_ratio + 0.01,
+                                       .is_win = true};
+    event_write_outcome(&outcome, &body);
+    (void)append(p, EVENT_OUTCOME, &body);
+    return id;
+}
+
+/* Of the run's own task, with what it knows of it. */
+static void find(struct place *p)
+{
+    struct graph_decisions related;
+    assert_ok(p, run_record_subject(&p->run, &p->err));
+    assert_ok(p, graph_related(p->run.memory.graph, p->run.task->id.text, p->run.features->id.text,
+                               20, &p->arena, &related, &p->err));
+    assert_ok(p, openings_find(&p->run, &related, &p->arena, &p->openings, &p->count, &p->err));
+}
+
+/* A nest move has other steps here, since the loops have other names; a suggestion too. */
+static void openings_find__steps_of_another_nest__are_built_on_this_one(void **state)
+{
+    struct place *p = *state;
+    const char *run = other_task(p, "rows", "elementwise");
+    const char *first = won(p, &(struct winner){.run = run,
+                                                .task = "rows",
+                                                .parent = "",
+                                                .moves = {"nest-vectors-4", "width-256"},
+                                                .recipe = "nest=vectorize(row:32)",
+                                                .log_ratio = 1.0});
+    (void)won(p, &(struct winner){.run = run,
+                                  .task = "rows",
+                                  .parent = first,
+                                  .moves = {"unroll-4", "peel(row:1)", "no-such-move"},
+                                  .recipe = "nest=vectorize(row:32) unroll=4",
+                                  .log_ratio = 1.2});
+    find(p);
+    assert_int_equal(p->count, 1);
+    const struct opening *o = &p->openings[0];
+    assert_non_null(strstr(o->text, "vectorize(i:32)"));
+    assert_non_null(strstr(o->text, "unroll=4"));
+    assert_int_equal(o->move_count, 3);
+    assert_string_equal(o->moves[0], "nest-vectors-4");
+    assert_string_equal(o->from->task_name, "rows");
+    assert_true(o->expected > 0.0 && o->expected < 1.2);
+}
+
+static void openings_find__a_step_from_the_plain_reference__forgets_what_was_before(void **state)
+{
+    struct place *p = *state;
+    const char *run = other_task(p, "rows", "elementwise");
+    const char *first = won(p, &(struct winner){.run = run,
+                                                .task = "rows",
+                                                .parent = "",
+                                                .moves = {"nest-vectors-4"},
+                                                .recipe = "a",
+                                                .log_ratio = 0.5});
+    (void)won(p, &(struct winner){.run = run,
+                                  .task = "rows",
+                                  .parent = first,
+                                  .intent = "from the plain reference again: unrolls loops",
+                                  .moves = {"unroll-4"},
+                                  .recipe = "b",
+                                  .log_ratio = 1.2});
+    find(p);
+    assert_int_equal(p->count, 1);
+    assert_int_equal(p->openings[0].move_count, 1);
+    assert_null(strstr(p->openings[0].text, "vectorize"));
+}
+
+/* Two of the family agree; one of another family gained more by moves that mostly are not here. */
+static void openings_find__two_relatives_agree__comes_before_a_strangers_larger_gain(void **state)
+{
+    struct place *p = *state;
+    static const char *const names[] = {"rows", "columns"};
+    for (size_t i = 0; i < 2; i++)
+        (void)won(p, &(struct winner){.run = other_task(p, names[i], "elementwise"),
+                                      .task = names[i],
+                                      .parent = "",
+                                      .moves = {"nest-vectors-2"},
+                                      .recipe = names[i],
+                                      .log_ratio = 0.9 + 0.1 * (double)i});
+    (void)won(p, &(struct winner){.run = other_task(p, "product", "contraction"),
+                                  .task = "product",
+                                  .parent = "",
+                                  .moves = {"nest-pack-8x2", "no-trapping", "no-such-move"},
+                                  .recipe = "c",
+                                  .log_ratio = 3.0});
+    find(p);
+    assert_int_equal(p->count, 2);
+    assert_int_equal(p->openings[0].votes, 2);
+    assert_string_equal(p->openings[0].moves[0], "nest-vectors-2");
+    assert_int_equal(p->openings[1].move_count, 1);
+}
+
+/* Nothing of it is here: there is nothing to begin with. */
+static void openings_find__no_move_is_here__finds_none(void **state)
+{
+    struct place *p = *state;
+    (void)won(p, &(struct winner){.run = other_task(p, "product", "contraction"),
+                                  .task = "product",
+                                  .parent = "",
+                                  .moves = {"nest-pack-8x2"},
+                                  .recipe = "c",
+                                  .log_ratio = 3.0});
+    find(p);
+    assert_int_equal(p->count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(openings_find__steps_of_another_nest__are_built_on_this_one,
+                                        make_place, remove_place),
+        cmocka_unit_test_setup_teardown(
+            openings_find__a_step_from_the_plain_reference__forgets_what_was_before, make_place,
+            remove_place),
+        cmocka_unit_test_setup_teardown(
+            openings_find__two_relatives_agree__comes_before_a_strangers_larger_gain, make_place,
+            remove_place),
+        cmocka_unit_test_setup_teardown(openings_find__no_move_is_here__finds_none, make_place,
+                                        remove_place),
+    };
+    return cmocka_run_group_tests_name("engine_opening", tests, NULL, NULL);
+}
