@@ -92,8 +92,10 @@ static bool emit_assign(struct lanes *l, const struct nest_stmt *s, unsigned fix
 {
     const bool is_variable = s->target->kind == NEST_NAME;
     const unsigned target = lanes_mask(l, s->target);
-    const unsigned value = lanes_mask(l, s->value);
-    if (value & ~target & ~fixed)
+    /* Rounds that differ in a variable have one each. An element that they have in common is added
+     * to in every one of them, and what is emitted once would be once. */
+    const unsigned rounds = is_variable ? lanes_mask(l, s->value) : (1u << l->tiles->count) - 1;
+    if (rounds & ~target & ~fixed)
         return nest_refuse(l->edit, l->refusal, "several rounds assign to the same element of '%s'",
                            s->target->symbol->name);
     do {
