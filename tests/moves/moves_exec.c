@@ -8,6 +8,7 @@
  *                 [--keep]
  */
 #include "illegal.h"
+#include "program.h"
 #include "random_nest.h"
 
 #include "base/buf.h"
@@ -19,7 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FILE_SEQUENCES = 250, MOST_STEPS = 5, STEP_ATTEMPTS = 12 };
+/* LANES of a vector of 32 bytes. */
+enum { FILE_SEQUENCES = 250, MOST_STEPS = 5, STEP_ATTEMPTS = 12, LANES = 8 };
 
 struct options {
     int64_t sequences, nests, seed;
@@ -49,14 +51,16 @@ static bool note_loop(void *context, struct nest_stmt *stmt, int depth)
     return true;
 }
 
-/* Forms of steps: L a loop, P a loop and the one in it or behind it, V a local array or variable, F
- * a small factor. */
+/* Forms of steps: L a loop, P a loop and the one in it or behind it, Q both with factors, R both
+ * with the second in vectors, A an array, V a local array or variable, F a small factor, W rounds
+ * in one to three vectors. */
 static const char *const forms[] = {
-    "interchange(P)",  "interchange(L,L)", "tile(Q)",      "jam(L:F)",     "unroll(L:F)",
-    "distribute(L:F)", "distribute(L:1)",  "fuse(P)",      "reverse(L)",   "strip(L:F)",
-    "restrict()",      "peel(L:1)",        "peel(L:F)",    "unswitch(L)",  "accumulate(V)",
-    "expand(V,L)",     "expand(V,L)",      "promote(A,L)", "promote(V,L)", "privatize(V,L)",
-    "jam(L:2)",
+    "interchange(P)",  "interchange(L,L)", "tile(Q)",        "jam(L:F)",     "unroll(L:F)",
+    "distribute(L:F)", "distribute(L:1)",  "fuse(P)",        "reverse(L)",   "strip(L:F)",
+    "restrict()",      "peel(L:1)",        "peel(L:F)",      "unswitch(L)",  "accumulate(V)",
+    "expand(V,L)",     "expand(V,L)",      "promote(A,L)",   "promote(V,L)", "privatize(V,L)",
+    "jam(L:2)",        "vectorize(L:W)",   "vectorize(L:W)", "regtile(R)",   "pack(A:L)",
+    "transpose(P)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)
@@ -96,6 +100,11 @@ static const char *random_step(const struct nest *nest, struct rng *rng, struct 
         else if (*form == 'Q')
             (void)buf_printf(&text, "%s:%d,%s:%d", loop, factor, loop_behind(nest, loop),
                              factor + 1);
+        else if (*form == 'R')
+            (void)buf_printf(&text, "%s:%d,%s:%d", loop, factor, loop_behind(nest, loop),
+                             LANES * (factor / 2));
+        else if (*form == 'W')
+            (void)buf_printf(&text, "%d", LANES * (factor - 1 > 3 ? 1 : factor - 1));
         else if (*form == 'F')
             (void)buf_printf(&text, "%d", factor);
         else if (*form == 'A')
@@ -133,91 +142,6 @@ static const char *random_sequence(const struct nest *nest, struct rng *rng, str
     return steps;
 }
 
-/* --- the program that compares -----------------------------------------------------------------
- */
-
-static const char harness_head[] =
-    "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-    "#include <tgmath.h>\ntypedef float real;\n"
-    "typedef void call(void *, const void *, void *, void *, void *, const int32_t *, int64_t, "
-    "int64_t);\n"
-    "struct variant { int nest, is_real; call *run; const char *steps; };\n";
-
-static const char harness_main[] =
-    "enum { EDGE = 64, ROOM = 40 * 40 + 2 * EDGE };\n"
-    "static uint32_t drawn[5][ROOM], want[5][ROOM], got[5][ROOM];\n"
-    "static int32_t at[40];\n"
-    "static void draw(int is_real, int64_t m)\n{\n"
-    "    static uint32_t state = 12345;\n"
-    "    for (int b = 0; b < 5; b++)\n"
-    "        for (int i = 0; i < ROOM; i++) {\n"
-    "            state = state * 1664525u + 1013904223u;\n"
-    "            const float small = (float)(state >> 29);\n"
-    "            if (is_real)\n                memcpy(&drawn[b][i], &small, 4);\n"
-    "            else\n                drawn[b][i] = state >> 8;\n"
-    "        }\n"
-    "    for (int i = 0; i < 40; i++) {\n"
-    "        state = state * 1664525u + 1013904223u;\n"
-    "        at[i] = (int32_t)((state >> 8) % (uint32_t)m);\n    }\n}\n"
-    "static void run(call *f, uint32_t (*to)[ROOM], int64_t n, int64_t m)\n{\n"
-    "    memcpy(to, drawn, sizeof drawn);\n"
-    "    f(to[0] + EDGE, to[1] + EDGE, to[2] + EDGE, to[3] + EDGE, to[4] + EDGE, at, n, m);\n}\n"
-    "int main(void)\n{\n"
-    "    static const int64_t sizes[][2] = {{6, 6}, {7, 9}, {16, 12}, {13, 17}, {33, 40}};\n"
-    "    int wrong = 0;\n"
-    "    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)\n"
-    "        for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {\n"
-    "            const int64_t n = sizes[s][0], m = sizes[s][1];\n"
-    "            draw(variants[v].is_real, m);\n"
-    "            run(references[variants[v].nest], want, n, m);\n"
-    "            run(variants[v].run, got, n, m);\n"
-    "            if (memcmp(want, got, sizeof want) == 0)\n                continue;\n"
-    "            printf(\"nest %d, n = %d, m = %d: %s differs\\n\", variants[v].nest, (int)n, "
-    "(int)m, variants[v].steps);\n"
-    "            wrong++;\n"
-    "        }\n"
-    "    return wrong ? 1 : 0;\n}\n";
-
-struct program {
-    struct buf functions, references, variants;
-    size_t count;
-};
-
-static void add_function(struct program *p, const char *text, const char *name)
-{
-    (void)buf_printf(&p->functions, "#define f %s\n%s\n#undef f\n", name, text);
-}
-
-static bool write_program(const struct program *p, const char *path)
-{
-    FILE *file = fopen(path, "w");
-    if (!file)
-        return false;
-    (void)fprintf(file, "%s%s", harness_head, buf_text(&p->functions));
-    (void)fprintf(file, "static call *const references[] = {\n%s};\n", buf_text(&p->references));
-    (void)fprintf(file, "static const struct variant variants[] = {\n%s};\n%s",
-                  buf_text(&p->variants), harness_main);
-    return fclose(file) == 0;
-}
-
-/* Compiles and runs; what differs is on stdout. */
-static bool run_program(const struct program *p, const struct options *options, const char *dir,
-                        size_t number)
-{
-    char command[1000];
-    char path[300];
-    (void)snprintf(path, sizeof path, "%s/nests%zu.c", dir, number);
-    if (!write_program(p, path)) {
-        (void)printf("cannot write %s\n", path);
-        return false;
-    }
-    (void)snprintf(command, sizeof command,
-                   "%s -std=c17 -O1 -w -o %s/nests%zu %s -lm && %s/nests%zu", options->compiler,
-                   dir, number, path, dir, number);
-    (void)fflush(stdout);
-    return system(command) == 0;
-}
-
 /* --- the random part ---------------------------------------------------------------------------
  */
 
@@ -241,11 +165,8 @@ static bool add_nest(struct program *p, int number, int64_t sequences, struct rn
         (void)printf("nest %d is not understood: %s\n%s", number, why ? why : "opaque", source);
         return false;
     }
-    char name[64];
     int64_t left = sequences;
-    (void)snprintf(name, sizeof name, "reference_%d", number);
-    add_function(p, source, name);
-    (void)buf_printf(&p->references, "    (call *)%s,\n", name);
+    const int reference = program_add_reference(p, source);
     for (int64_t i = 0; i < sequences + sequences / 2 && sequences > 0; i++) {
         CLEANUP(arena_free) struct arena step = {0};
         struct nest *changed = NULL;
@@ -262,11 +183,8 @@ static bool add_nest(struct program *p, int number, int64_t sequences, struct rn
                 (void)printf("but as\n%s", print(again, &step));
             return false;
         }
-        (void)snprintf(name, sizeof name, "variant_%d_%lld", number, (long long)i);
-        add_function(p, text, name);
-        (void)buf_printf(&p->variants, "    {%d, %d, (call *)%s, \"%s\"},\n", number, is_real, name,
-                         steps);
-        p->count++;
+        program_add_variant(
+            p, text, &(struct variant){.reference = reference, .is_real = is_real, .steps = steps});
         counts->applied++;
         if (--left == 0)
             break;
@@ -274,17 +192,10 @@ static bool add_nest(struct program *p, int number, int64_t sequences, struct rn
     return true;
 }
 
-static void program_free(struct program *p)
-{
-    buf_free(&p->functions);
-    buf_free(&p->references);
-    buf_free(&p->variants);
-    *p = (struct program){0};
-}
-
 static bool check_random(const struct options *options, const char *dir)
 {
     struct counts counts = {0};
+    char name[40];
     bool ok = true;
     int64_t left = options->sequences;
     for (uint64_t file = 0; left > 0; file++) {
@@ -292,10 +203,12 @@ static bool check_random(const struct options *options, const char *dir)
         const int64_t here = left < FILE_SEQUENCES ? left : FILE_SEQUENCES;
         struct rng rng = rng_seeded((uint64_t)options->seed + file);
         for (int i = 0; i < options->nests && ok; i++)
-            ok = add_nest(&p, i, (here - (int64_t)p.count) / (options->nests - i), &rng, &counts);
-        if (p.count == 0 || !ok)
+            ok = add_nest(&p, i, (here - (int64_t)p.variant_count) / (options->nests - i), &rng,
+                          &counts);
+        if (p.variant_count == 0 || !ok)
             return false;
-        ok = run_program(&p, options, dir, (size_t)file);
+        (void)snprintf(name, sizeof name, "nests%llu", (unsigned long long)file);
+        ok = program_run(&p, options->compiler, dir, name);
         counts.failed += !ok;
         left -= here;
         counts.files++;
@@ -339,7 +252,8 @@ int main(int argc, char **argv)
     char command[100];
     if (!parse(argc, argv, &options) || options.nests == 0 || !mkdtemp(dir))
         return 2;
-    const bool refuses = check_illegal(options.every > 0 ? (size_t)options.every : 1);
+    const bool refuses =
+        check_illegal(options.every > 0 ? (size_t)options.every : 1, options.compiler, dir);
     const bool ok = check_random(&options, dir) && refuses;
     if (options.keep || !ok)
         (void)printf("the programs are in %s\n", dir);
