@@ -129,12 +129,16 @@ const struct rule_source *rulebook_read(const struct rulebook *book,
             break;
     }
     const bool is_known = *compiler < f->compiler_count;
-    const struct rule_candidate read = {
-        .source = candidate->source,
-        .compiler_family = is_known ? f->compilers[*compiler].family : "",
-        .isa = f->isa,
-        .flags = candidate->flag_count ? candidate->flags : flags,
-        .flag_count = candidate->flag_count ? candidate->flag_count : flag_count};
+    if (candidate->flag_count != 0) { /* what is read may outlive the candidate */
+        flag_count = candidate->flag_count;
+        flags = arena_memdup(arena, candidate->flags, flag_count * sizeof *flags);
+    }
+    const struct rule_candidate read = {.source = candidate->source,
+                                        .compiler_family =
+                                            is_known ? f->compilers[*compiler].family : "",
+                                        .isa = f->isa,
+                                        .flags = flags,
+                                        .flag_count = flag_count};
     return rule_source_read(&read, arena);
 }
 
