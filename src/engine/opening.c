@@ -2,14 +2,17 @@
  * Openings: what won elsewhere, played again here. A winner of another task is a sequence of moves,
  * from the baseline on. Its recipe is of little use elsewhere, since steps on a nest name the
  * nest's loops; the moves have names that all tasks share, and each builds its own steps on the
- * nest at hand. Those that do not apply here are left out; how much of a sequence is left says how
- * far it can be believed. Sequences that come to the same recipe here speak for it together.
+ * nest at hand. Those that do not apply here, or change nothing, are left out; how much of a
+ * sequence is left says how far it can be believed. What a task of another family did to its nest
+ * gives way to what promises clearly more for this one: its compiler and flags are what carries
+ * over. Sequences that come to the same recipe here speak for it together.
  */
 #include "engine/opening.h"
 
 #include "base/str.h"
 #include "graph/look.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +22,8 @@ enum { MOST_MOVES = 32 };
 #define FOREIGN_DECAY 0.97
 /* Gains of openings are drawn towards nothing, as if so much of a relative had gained nothing. */
 #define DOUBT 0.5
+/* By so much, in log-ratio, must another move on the nest be believed in more to take its place. */
+#define CLEARLY_MORE 0.3
 
 /* --- the moves of a path -----------------------------------------------------------------------
  */
@@ -74,32 +79,125 @@ static bool is_same_move(const char *here, const char *there)
     return strlen(here) == length && strncmp(here, there, length) == 0;
 }
 
-static const struct move *find_move(const struct run *run, const char *name)
+enum { NOT_HERE = -1 };
+
+/* What is played with: this task's moves, what is believed of them, the best one on the nest. */
+struct player {
+    const struct run *run;
+    const struct move_belief *beliefs; /* in the order of the catalogue */
+    int best_nest;
+    struct arena *arena;
+};
+
+static bool is_on_nest(const struct player *p, int move)
 {
-    for (size_t i = 0; i < run->catalogue_count; i++) {
-        if (is_same_move(run->catalogue[i].name, name))
-            return &run->catalogue[i];
-    }
-    return NULL;
+    return move != NOT_HERE && str_equal(p->run->catalogue[move].group, "nest");
 }
 
-/* The share of the moves that apply here; those are in `out`. */
-static double play(const struct run *run, const struct sequence *s, struct arena *arena,
-                   struct opening *out)
+static int find_move(const struct player *p, const char *name)
 {
-    out->recipe = recipe_plain(&run->moves, arena);
-    for (size_t i = 0; i < s->count; i++) {
-        const struct move *move = find_move(run, s->moves[i]);
+    for (size_t i = 0; i < p->run->catalogue_count; i++) {
+        if (is_same_move(p->run->catalogue[i].name, name))
+            return (int)i;
+    }
+    return NOT_HERE;
+}
+
+static int find_best_nest(const struct player *p)
+{
+    int best = NOT_HERE;
+    for (size_t i = 0; i < p->run->catalogue_count; i++) {
+        if (is_on_nest(p, (int)i) &&
+            (best == NOT_HERE || p->beliefs[i].mean > p->beliefs[best].mean))
+            best = (int)i;
+    }
+    return best;
+}
+
+/* The moves here, in order, with their recipe; those that are refused are left out. `skipped` is
+ * left out too. */
+struct line {
+    int moves[MOST_MOVES];
+    size_t count;
+    const struct recipe *recipe;
+};
+
+static void play_line(const struct player *p, struct line *line, size_t skipped)
+{
+    const struct line given = *line;
+    line->count = 0;
+    line->recipe = recipe_plain(&p->run->moves, p->arena);
+    for (size_t i = 0; i < given.count; i++) {
         const struct recipe *next = NULL;
         const char *refusal = NULL;
-        if (!move || !move_apply(&run->moves, move, out->recipe, arena, &next, &refusal))
+        if (i == skipped || !move_apply(&p->run->moves, &p->run->catalogue[given.moves[i]],
+                                        line->recipe, p->arena, &next, &refusal))
             continue;
-        out->recipe = next;
-        if (out->move_count < OPENING_MAX_MOVES)
-            out->moves[out->move_count++] = move->name;
+        line->recipe = next;
+        line->moves[line->count++] = given.moves[i];
     }
-    out->text = recipe_text(out->recipe, arena);
-    return s->count > 0 ? (double)out->move_count / (double)s->count : 0.0;
+}
+
+/* Moves that later ones take back make nothing of the recipe. */
+static void drop_idle(const struct player *p, struct line *line)
+{
+    const char *whole = recipe_text(line->recipe, p->arena);
+    for (size_t i = 0; i < line->count;) {
+        struct line less = *line;
+        play_line(p, &less, i);
+        if (str_equal(recipe_text(less.recipe, p->arena), whole))
+            *line = less;
+        else
+            i++;
+    }
+}
+
+/* A move of this task's own at the beginning, in place of the others on the nest. */
+static void begin_with_own(const struct player *p, struct line *line)
+{
+    struct line own = {.moves = {p->best_nest}, .count = 1};
+    for (size_t i = 0; i < line->count && own.count < MOST_MOVES; i++) {
+        if (!is_on_nest(p, line->moves[i]))
+            own.moves[own.count++] = line->moves[i];
+    }
+    *line = own;
+}
+
+static bool has_better_own(const struct player *p, const struct line *line)
+{
+    double mean = 0.0;
+    if (p->best_nest == NOT_HERE)
+        return false;
+    for (size_t i = 0; i < line->count; i++) {
+        if (is_on_nest(p, line->moves[i]))
+            mean = fmax(mean, p->beliefs[line->moves[i]].mean);
+    }
+    return p->beliefs[p->best_nest].mean > mean + CLEARLY_MORE;
+}
+
+/* The share of the moves that apply here; those that make the recipe are in `out`. */
+static double play(const struct player *p, const struct sequence *s, bool is_kin,
+                   struct opening *out)
+{
+    struct line line = {.count = 0};
+    size_t applied = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const int move = find_move(p, s->moves[i]);
+        if (move != NOT_HERE)
+            line.moves[line.count++] = move;
+    }
+    play_line(p, &line, MOST_MOVES);
+    applied = line.count;
+    if (applied > 0 && !is_kin && has_better_own(p, &line)) {
+        begin_with_own(p, &line);
+        play_line(p, &line, MOST_MOVES);
+    }
+    drop_idle(p, &line);
+    for (size_t i = 0; i < line.count && i < OPENING_MAX_MOVES; i++)
+        out->moves[out->move_count++] = p->run->catalogue[line.moves[i]].name;
+    out->recipe = line.recipe;
+    out->text = recipe_text(line.recipe, p->arena);
+    return s->count > 0 ? (double)applied / (double)s->count : 0.0;
 }
 
 /* A recipe of a decision whose moves are not known, where it reads here as it stands. */
@@ -119,11 +217,17 @@ static double take_recipe(const struct run *run, const struct graph_decision *kn
 
 struct votes {
     struct opening *openings;
-    double *weights, *sums; /* by opening */
+    double *weights, *promises, *gains; /* by opening: sums */
     size_t count;
 };
 
-static void vote(struct votes *votes, const struct opening *opening, double weight, double gain)
+/* Gains of different tasks are of different size: what counts is that it was one. */
+static double promise_of(double log_ratio)
+{
+    return 1.0 - exp(-log_ratio);
+}
+
+static void vote(struct votes *votes, const struct opening *opening, double weight, double share)
 {
     size_t i = 0;
     while (i < votes->count && !str_equal(votes->openings[i].text, opening->text))
@@ -132,49 +236,64 @@ static void vote(struct votes *votes, const struct opening *opening, double weig
         votes->openings[votes->count++] = *opening;
     else
         votes->openings[i].votes++;
-    votes->weights[i] += weight;
-    votes->sums[i] += weight * gain;
+    votes->weights[i] += weight * share;
+    votes->promises[i] += weight * share * share * promise_of(opening->from->log_ratio);
+    votes->gains[i] += weight * share * share * opening->from->log_ratio;
 }
 
-static int by_expected(const void *a, const void *b)
+static int by_promise(const void *a, const void *b)
 {
     const struct opening *x = a;
     const struct opening *y = b;
-    if (x->expected != y->expected)
-        return x->expected > y->expected ? -1 : 1;
+    if (x->promise != y->promise)
+        return x->promise > y->promise ? -1 : 1;
     return strcmp(x->text, y->text);
+}
+
+static bool ask_all(const struct player *p, const struct graph_decisions *related,
+                    struct votes *votes, struct err *err)
+{
+    const struct run *run = p->run;
+    const char *plain = recipe_text(recipe_plain(&run->moves, p->arena), p->arena);
+    double foreign = FOREIGN_SHARE;
+    for (size_t i = 0; i < related->count; i++) {
+        const struct graph_decision *d = &related->items[i];
+        const bool is_kin = str_equal(d->family, run->task->family);
+        struct opening opening = {.from = d, .votes = 1};
+        struct sequence sequence;
+        if (d->log_low <= 0.0)
+            continue;
+        if (!sequence_of(run->memory.graph, d->id, p->arena, &sequence, err))
+            return false;
+        const double share = sequence.is_known ? play(p, &sequence, is_kin, &opening)
+                                               : take_recipe(run, d, p->arena, &opening);
+        if (share > 0.0 && !str_equal(opening.text, plain))
+            vote(votes, &opening, is_kin ? 1.0 : foreign, share);
+        foreign *= is_kin ? 1.0 : FOREIGN_DECAY;
+    }
+    return true;
 }
 
 bool openings_find(struct run *run, const struct graph_decisions *related, struct arena *arena,
                    const struct opening **out, size_t *out_count, struct err *err)
 {
-    struct votes votes = {.openings =
-                              arena_array(arena, related->count + 1, sizeof(struct opening)),
-                          .weights = arena_array(arena, related->count + 1, sizeof(double)),
-                          .sums = arena_array(arena, related->count + 1, sizeof(double))};
-    const char *plain = recipe_text(recipe_plain(&run->moves, arena), arena);
-    double foreign = FOREIGN_SHARE;
-    for (size_t i = 0; i < related->count; i++) {
-        const struct graph_decision *d = &related->items[i];
-        struct opening opening = {.from = d, .votes = 1};
-        struct sequence sequence;
-        double weight = 1.0;
-        if (d->log_low <= 0.0)
-            continue;
-        if (!str_equal(d->family, run->task->family)) {
-            weight = foreign;
-            foreign *= FOREIGN_DECAY;
-        }
-        if (!sequence_of(run->memory.graph, d->id, arena, &sequence, err))
-            return false;
-        const double share = sequence.is_known ? play(run, &sequence, arena, &opening)
-                                               : take_recipe(run, d, arena, &opening);
-        if (share > 0.0 && !str_equal(opening.text, plain))
-            vote(&votes, &opening, weight * share, share * d->log_ratio);
+    const size_t room = related->count + 1;
+    struct player player = {.run = run, .arena = arena};
+    struct votes votes = {.openings = arena_array(arena, room, sizeof(struct opening)),
+                          .weights = arena_array(arena, room, sizeof(double)),
+                          .promises = arena_array(arena, room, sizeof(double)),
+                          .gains = arena_array(arena, room, sizeof(double))};
+    size_t beliefs = 0;
+    if (!remember_beliefs(run, arena, &player.beliefs, &beliefs, err))
+        return false;
+    player.best_nest = find_best_nest(&player);
+    if (!ask_all(&player, related, &votes, err))
+        return false;
+    for (size_t i = 0; i < votes.count; i++) {
+        votes.openings[i].promise = votes.promises[i] / (votes.weights[i] + DOUBT);
+        votes.openings[i].expected = votes.gains[i] / (votes.weights[i] + DOUBT);
     }
-    for (size_t i = 0; i < votes.count; i++)
-        votes.openings[i].expected = votes.sums[i] / (votes.weights[i] + DOUBT);
-    qsort(votes.openings, votes.count, sizeof *votes.openings, by_expected);
+    qsort(votes.openings, votes.count, sizeof *votes.openings, by_promise);
     *out = votes.openings;
     *out_count = votes.count;
     return true;

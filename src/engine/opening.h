@@ -14,6 +14,7 @@ struct opening {
     size_t move_count;
     const struct graph_decision *from; /* the nearest winner that comes to it */
     size_t votes;                      /* winners that do */
+    double promise;                    /* from 0 to 1, by which they are ordered */
     double expected;                   /* gain here, in log-ratio */
 };
 
