@@ -366,7 +366,9 @@ static long realtime_priority(void)
 }
 static long nice_value(void)
 {
-    return SYS(SYS_setpriority, PRIO_PROCESS, 0, 0) == 0;
+    /* To what it is: an ordinary user may not lower it. The call gives 20 less the value. */
+    const long now = 20 - SYS(SYS_getpriority, PRIO_PROCESS, 0);
+    return SYS(SYS_setpriority, PRIO_PROCESS, 0, now) == 0;
 }
 static long io_priority(void)
 {
