@@ -26,19 +26,27 @@ static void spend(int64_t *stage_ns, int64_t *since)
     *since = now;
 }
 
-static bool report_guard(const struct check *check, size_t arg, int64_t distance,
+static bool report_guard(const struct check *check, const struct breach *breach,
                          const struct probe *probe, enum placement placement)
 {
-    const size_t element = dtype_bytes(check->rig->dtypes[arg]);
-    const bool before = distance < 0;
-    const uint64_t bytes = before ? (uint64_t)-distance : (uint64_t)distance;
-    return decide(
-        check->j, VERDICT_CRASHED, "M11-guard",
-        "case %s: wrote outside '%s', %llu element(s) %s (values: %s; %s)", check->problem->name,
-        check->j->gate->task->args[arg].name,
-        (unsigned long long)(before ? (bytes + element - 1) / element : bytes / element + 1),
-        before ? "before its start" : "past its end", distribution_name(probe->distribution),
-        placement_name(placement));
+    struct judgement *j = check->j;
+    const struct task *task = j->gate->task;
+    const size_t element = dtype_bytes(check->rig->dtypes[breach->arg]);
+    const char *name = task->args[breach->arg].name;
+    if (breach->where == BREACH_BETWEEN)
+        return decide(j, VERDICT_CRASHED, "M11-guard",
+                      "case %s: wrote between the rows of '%s', at %s, which is past the end of "
+                      "its row (values: %s; %s)",
+                      check->problem->name, name,
+                      element_name(task, check->problem, breach->arg, breach->bytes, j->arena),
+                      distribution_name(probe->distribution), placement_name(placement));
+    const bool before = breach->where == BREACH_BEFORE;
+    return decide(j, VERDICT_CRASHED, "M11-guard",
+                  "case %s: wrote outside '%s', %zu element(s) %s (values: %s; %s)",
+                  check->problem->name, name,
+                  before ? (breach->bytes + element - 1) / element : breach->bytes / element + 1,
+                  before ? "before its start" : "past its end",
+                  distribution_name(probe->distribution), placement_name(placement));
 }
 
 /* How many elements still hold the poison. */
@@ -70,7 +78,8 @@ static bool report_wrong(const struct check *check, const struct session_call *c
         return decide(j, VERDICT_WRONG, "M5-poison",
                       "case %s: %zu of %zu elements of '%s' were not written, so %s is not "
                       "%.9g (values: %s; %s)",
-                      check->problem->name, unwritten, check->rig->elements[arg],
+                      check->problem->name, unwritten,
+                      check->rig->rows[arg].count * check->rig->rows[arg].used,
                       task->args[arg].name, name, wrong->want, values, placement_name(placement));
     if (wrong->fault != COMPARISON_PRECISION)
         return decide(j, VERDICT_WRONG, wrong->fault == COMPARISON_CLASS ? "M9-class" : "M9-value",
@@ -115,7 +124,8 @@ static void spoil_lucky_poison(const struct check *check, const struct session_c
         const size_t element = dtype_bytes(y->dtype);
         char *at = rig_arg(check->rig, call, arg);
         for (size_t i = 0; i < y->count; i++)
-            if (memcmp(at + i * element, (const char *)y->base + i * element, element) == 0)
+            if (!task_rows_is_gap(&check->rig->rows[arg], i) &&
+                memcmp(at + i * element, (const char *)y->base + i * element, element) == 0)
                 at[i * element] ^= 0x55;
     }
 }
@@ -125,8 +135,8 @@ static bool run_probe(struct check *check, struct probe *probe, enum placement p
 {
     struct judgement *j = check->j;
     struct gate *gate = j->gate;
-    size_t places[TASK_MAX_ARGS], arg;
-    int64_t distance;
+    size_t places[TASK_MAX_ARGS];
+    struct breach breach;
     struct session_report report = {0};
     struct gate_timings *timings = &j->out->timings;
     int64_t since = os_now_ns();
@@ -153,11 +163,12 @@ static bool run_probe(struct check *check, struct probe *probe, enum placement p
     int64_t *fastest = &j->fastest_ns[check->case_index];
     if (report.elapsed_ns > 0 && (*fastest == 0 || report.elapsed_ns < *fastest))
         *fastest = report.elapsed_ns;
-    const bool intact =
-        rig_guards_intact(gate, check->rig, &call, probe->distribution, places, &arg, &distance);
+    const bool intact = rig_guards_intact(gate, check->rig, &call, probe->inputs,
+                                          probe->distribution, places, &breach);
     spend(&timings->guard_ns, &since);
     if (!intact)
-        return report_guard(check, arg, distance, probe, placement);
+        return report_guard(check, &breach, probe, placement);
+    rig_blank_gaps(check->rig, &call);
     (void)compare_outputs(check, &call, probe, placement, places);
     spend(&timings->compare_ns, &since);
     return true;

@@ -71,10 +71,12 @@ bool session_is_doubtful(const struct session_report *report)
     return report->status == SESSION_REJECTED && str_equal(report->mechanism, "M8-quiesce");
 }
 
-/* The extent of one dimension: task_arg_elements of an argument that has only this one. */
+/* The extent of one dimension in memory: task_arg_elements of an argument with only this one. */
 static size_t extent(const struct task_arg *arg, size_t dimension, const struct task *task,
                      const struct task_case *c)
 {
+    if (arg->has_ld && dimension + 1 == arg->rank)
+        return (size_t)c->axes[arg->ld];
     const struct task line = {
         .name = task->name,
         .args = {{.name = arg->name, .rank = 1, .shape = {arg->shape[dimension]}}},

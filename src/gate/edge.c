@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_SIZES = 24, MOST_VOLUME = 1 << 15, MOST_TRIES = 64 };
+enum { MOST_SIZES = 24, MOST_VOLUME = 1 << 15, MOST_TRIES = 64, MOST_GAP = 6 };
 #define EDGE_BYTES                                                                                 \
     (INT64_C(1) << 20) /* of a shape; more only where the axes allow nothing less                  \
                         */
@@ -55,6 +55,23 @@ static void shuffle(struct gate *gate, int64_t *sizes, size_t count)
     }
 }
 
+/* A leading dimension is no less than its rows: those that are get a little more than that. */
+static void make_room(struct gate *gate, int64_t *axes)
+{
+    const struct task *task = gate->task;
+    for (size_t arg = 0; arg < task->arg_count; arg++) {
+        struct task_case problem = {.name = "edge"};
+        if (!task->args[arg].has_ld)
+            continue;
+        memcpy(problem.axes, axes, task->axis_count * sizeof *axes);
+        const int64_t used = (int64_t)task_arg_rows(task, arg, &problem).used;
+        int64_t *ld = &axes[task->args[arg].ld];
+        if (*ld < used)
+            *ld = allowed(&task->axes[task->args[arg].ld],
+                          used + (int64_t)data_below(gate->data, MOST_GAP));
+    }
+}
+
 /* Makes other axes than `kept` smaller until the shape is cheap; false where it cannot be. */
 static bool make_cheap(struct gate *gate, size_t kept, int64_t *axes)
 {
@@ -63,6 +80,7 @@ static bool make_cheap(struct gate *gate, size_t kept, int64_t *axes)
         double volume = 1;
         for (size_t axis = 0; axis < task->axis_count; axis++)
             volume *= (double)(axes[axis] > 1 ? axes[axis] : 1);
+        make_room(gate, axes);
         if (volume <= MOST_VOLUME && task_axes_fit(task, axes, EDGE_BYTES))
             return true;
         const size_t axis = data_below(gate->data, task->axis_count);

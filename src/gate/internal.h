@@ -80,6 +80,7 @@ struct rig {
     struct session_buffer buffers[TASK_MAX_ARGS]; /* `bytes` is the room */
     enum dtype dtypes[TASK_MAX_ARGS];             /* of `real`: the image's */
     size_t elements[TASK_MAX_ARGS];
+    struct task_rows rows[TASK_MAX_ARGS];
     int64_t ints[TASK_MAX_ATTRS + TASK_MAX_AXES];
     double reals[TASK_MAX_ATTRS];
     struct late_write late[MOST_LATE_WRITES]; /* done once, by the next run */
@@ -127,18 +128,46 @@ enum placement { PLACE_HEAD, PLACE_TAIL, PLACE_SKEWED, PLACEMENT_COUNT };
 const char *placement_name(enum placement placement);
 struct session_call rig_place(struct gate *gate, const struct rig *rig, enum placement placement);
 
-/* Inputs at their places, poison everywhere else. `places` are where each room's poison begins. */
+/* Inputs at their places, poison everywhere else, between the rows of what is not written too.
+ * `places` are where each
+ * room's poison begins. */
 void rig_load(struct gate *gate, struct rig *rig, const struct session_call *call,
               void *const *inputs, enum distribution distribution, size_t places[TASK_MAX_ARGS]);
 
-/* Is the poison around every argument intact? Where not, the argument and how many bytes from its
- * nearer edge the first change lies: negative before the beginning. */
+/* Where poison is that a call has changed. */
+struct breach {
+    size_t arg;
+    enum { BREACH_BEFORE, BREACH_BEHIND, BREACH_BETWEEN } where; /* of the argument, or its rows */
+    size_t bytes; /* from its nearer edge; between rows: the element */
+};
+
+/* Is the poison around every argument, and what lies between its rows, intact? `inputs`: what was
+ * loaded. */
 bool rig_guards_intact(const struct gate *gate, const struct rig *rig,
-                       const struct session_call *call, enum distribution distribution,
-                       const size_t places[TASK_MAX_ARGS], size_t *arg, int64_t *distance);
+                       const struct session_call *call, void *const *inputs,
+                       enum distribution distribution, const size_t places[TASK_MAX_ARGS],
+                       struct breach *breach);
+
+/* What lies between the rows of outputs is no result: NaN there, in integers 0, from now on. */
+void rig_blank_gaps(const struct rig *rig, const struct session_call *call);
 
 /* An argument in the parent's mapping. */
 void *rig_arg(const struct rig *rig, const struct session_call *call, size_t arg);
+
+/* --- rows.c ------------------------------------------------------------------------------- */
+
+/* Poison between the rows of an argument that lies at `offset` in its room. */
+void rows_poison(const struct data *data, enum poison kind, size_t place, size_t offset,
+                 const struct task_rows *rows, size_t element, void *argument);
+/* Is it still there? Where not, `*where` is the first element that differs. */
+bool rows_intact(const struct data *data, enum poison kind, size_t place, size_t offset,
+                 const struct task_rows *rows, size_t element, const void *argument, size_t *where);
+/* The same of an argument that is updated in place. There numbers lie between the rows, those that
+ * it held `before`: NaN and huge ones stay what they are whatever is added. */
+bool rows_equal(const struct task_rows *rows, size_t element, const void *argument,
+                const void *before, size_t *where);
+/* NaN there, which no comparison counts; in integers 0. */
+void rows_blank(const struct task_rows *rows, enum dtype dtype, void *argument);
 
 /* --- probe.c ------------------------------------------------------------------------------ */
 

@@ -35,12 +35,17 @@ static void broadcast(enum dtype dtype, double value, void *out, size_t count)
         dtype_store(dtype, out, i, value);
 }
 
-static double mean(enum dtype dtype, const void *data, size_t count)
+static double mean(enum dtype dtype, const void *data, size_t count, const struct task_rows *rows)
 {
     double sum = 0;
-    for (size_t i = 0; i < count; i++)
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (task_rows_is_gap(rows, i))
+            continue;
         sum += dtype_element(dtype, data, i);
-    return count ? sum / (double)count : 0;
+        seen++;
+    }
+    return seen ? sum / (double)seen : 0;
 }
 
 /* The first input's bytes again and again; zeros where it has none. */
@@ -92,6 +97,8 @@ static void run_null(const struct gate *gate, enum null_kernel kernel, const str
     const struct task *task = gate->task;
     const struct task_case *c = probe->problem;
     const struct yardstick *y = &probe->outputs[arg];
+    const struct task_rows rows = task_arg_rows(task, arg, c);
+    struct task_rows inputs;
     switch (kernel) {
     case NULL_EMPTY:
         data_poison(gate->data, data_poison_kind(task, arg, probe->distribution), 0, 0, out,
@@ -102,16 +109,17 @@ static void run_null(const struct gate *gate, enum null_kernel kernel, const str
         broadcast(y->dtype, kernel == NULL_CONSTANT, out, y->count);
         break;
     case NULL_TYPICAL:
-        broadcast(y->dtype, mean(y->dtype, y->base, y->count), out, y->count);
+        broadcast(y->dtype, mean(y->dtype, y->base, y->count, &rows), out, y->count);
         break;
     case NULL_COPY:
         copy_wrapped(probe->inputs[first], task_arg_bytes(task, first, c), out,
                      y->count * dtype_bytes(y->dtype));
         break;
     case NULL_MEAN:
+        inputs = task_arg_rows(task, first, c);
         broadcast(y->dtype,
                   mean(task->args[first].dtype, probe->inputs[first],
-                       (size_t)task_arg_elements(task, first, c)),
+                       (size_t)task_arg_elements(task, first, c), &inputs),
                   out, y->count);
         break;
     case NULL_REVERSED:
@@ -141,6 +149,8 @@ static bool passes(const struct gate *gate, enum null_kernel kernel, const struc
         /* In place, an empty kernel leaves the input. */
         if (kernel == NULL_EMPTY && probe->inputs[arg])
             memcpy(out, probe->inputs[arg], y->count * dtype_bytes(y->dtype));
+        const struct task_rows rows = task_arg_rows(task, arg, probe->problem);
+        rows_blank(&rows, y->dtype, out);
         ok = compare_output(y, out).fault == COMPARISON_OK;
         is_any = true;
         free(out);
@@ -158,8 +168,7 @@ bool null_battery(const struct gate *gate, const struct probe *probes, size_t co
         if (passed < count)
             continue;
         (void)err_set(err, ERR_BAD_INPUT, "task '%s', case '%s' cannot tell a right kernel from %s",
-                      gate->task->name, probes[0].problem->name,
-                      names[kernel]);
+                      gate->task->name, probes[0].problem->name, names[kernel]);
         return err_hint(err, "use another shape or another draw for this case");
     }
     return true;

@@ -139,8 +139,8 @@ static bool bench_run(struct bench *bench, struct rig *rig, void *const *inputs,
                       enum distribution distribution, struct session_call *call, struct err *err)
 {
     enum { MOST_RESTARTS = 5 };
-    size_t places[TASK_MAX_ARGS], arg;
-    int64_t distance;
+    size_t places[TASK_MAX_ARGS];
+    struct breach breach;
     struct session_report report;
     for (;;) {
         report = (struct session_report){0};
@@ -156,8 +156,12 @@ static bool bench_run(struct bench *bench, struct rig *rig, void *const *inputs,
     }
     if (report.status != SESSION_OK && report.status != SESSION_NOISY)
         return refuse_report(bench, &report, err);
-    if (!rig_guards_intact(bench->gate, rig, call, distribution, places, &arg, &distance))
-        return refuse(bench, err, "writes outside its argument", rig->task->args[arg].name);
+    if (!rig_guards_intact(bench->gate, rig, call, inputs, distribution, places, &breach))
+        return refuse(bench, err,
+                      breach.where == BREACH_BETWEEN ? "writes between the rows of its argument"
+                                                     : "writes outside its argument",
+                      rig->task->args[breach.arg].name);
+    rig_blank_gaps(rig, call);
     return true;
 }
 
@@ -432,12 +436,12 @@ static bool measure_errors(struct bench *bench, struct probe *probe, struct err 
     return ok;
 }
 
-static bool is_finite(const struct yardstick *y)
+static bool is_finite(const struct yardstick *y, const struct task_rows *rows)
 {
     if (!dtype_is_float(y->dtype))
         return true;
     for (size_t i = 0; i < y->count; i++)
-        if (!isfinite(dtype_element(y->dtype, y->base, i)))
+        if (!isfinite(dtype_element(y->dtype, y->base, i)) && !task_rows_is_gap(rows, i))
             return false;
     return true;
 }
@@ -507,7 +511,8 @@ static bool check_situation(const struct bench *bench, const struct probe *probe
             continue;
         for (size_t i = 0; i < y->count; i++) {
             const double value = dtype_element(y->dtype, y->base, i);
-            if (is_declared(declared, y->dtype, value))
+            if (task_rows_is_gap(&bench->baseline.rows[arg], i) ||
+                is_declared(declared, y->dtype, value))
                 continue;
             (void)err_set(err, ERR_BAD_INPUT,
                           "task '%s', case '%s': the reference gives %s = %.9g, but situation %zu "
@@ -560,7 +565,7 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
         ok = check_situation(bench, probe, bench->situation, err);
     for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
         if (distribution == DISTRIBUTION_SPECIAL || distribution == DISTRIBUTION_SITUATION ||
-            is_finite(&probe->outputs[arg]))
+            is_finite(&probe->outputs[arg], &bench->baseline.rows[arg]))
             continue;
         probe->is_usable = false;
         if (distribution == DISTRIBUTION_DECLARED)

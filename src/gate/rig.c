@@ -81,8 +81,10 @@ static void read_at_bell(void *ctx)
 static void fit(struct rig *rig, const struct task_case *problem)
 {
     rig->problem = problem;
-    for (size_t arg = 0; arg < rig->task->arg_count; arg++)
+    for (size_t arg = 0; arg < rig->task->arg_count; arg++) {
         rig->elements[arg] = (size_t)task_arg_elements(rig->task, arg, problem);
+        rig->rows[arg] = task_arg_rows(rig->task, arg, problem);
+    }
 }
 
 void rig_move(struct rig *rig, const struct task_case *problem)
@@ -229,14 +231,18 @@ void rig_load(struct gate *gate, struct rig *rig, const struct session_call *cal
         }
         data_poison(gate->data, kind, places[arg], 0, host, begin);
         memcpy(host + begin, inputs[arg], length);
+        if (rig->task->args[arg].role == ARG_IN)
+            rows_poison(gate->data, kind, places[arg], begin, &rig->rows[arg],
+                        dtype_bytes(rig->dtypes[arg]), host + begin);
         data_poison(gate->data, kind, places[arg], begin + length, host + begin + length,
                     room - begin - length);
     }
 }
 
 bool rig_guards_intact(const struct gate *gate, const struct rig *rig,
-                       const struct session_call *call, enum distribution distribution,
-                       const size_t places[TASK_MAX_ARGS], size_t *arg, int64_t *distance)
+                       const struct session_call *call, void *const *inputs,
+                       enum distribution distribution, const size_t places[TASK_MAX_ARGS],
+                       struct breach *breach)
 {
     for (size_t i = 0; i < rig->task->arg_count; i++) {
         if (!rig->buffers[i].writable)
@@ -244,17 +250,31 @@ bool rig_guards_intact(const struct gate *gate, const struct rig *rig,
         const enum poison kind = data_poison_kind(rig->task, i, distribution);
         const char *host = rig->buffers[i].host;
         const size_t begin = call->offsets[i], end = begin + rig_arg_bytes(rig, i);
-        size_t where = 0;
-        *arg = i;
-        if (!data_poison_intact(gate->data, kind, places[i], 0, host, begin, &where)) {
-            *distance = (int64_t)where - (int64_t)begin;
+        *breach = (struct breach){.arg = i};
+        if (!data_poison_intact(gate->data, kind, places[i], 0, host, begin, &breach->bytes)) {
+            breach->where = BREACH_BEFORE;
+            breach->bytes = begin - breach->bytes;
             return false;
         }
         if (!data_poison_intact(gate->data, kind, places[i], end, host + end,
-                                rig->buffers[i].bytes - end, &where)) {
-            *distance = (int64_t)where;
+                                rig->buffers[i].bytes - end, &breach->bytes)) {
+            breach->where = BREACH_BEHIND;
+            return false;
+        }
+        const size_t element = dtype_bytes(rig->dtypes[i]);
+        if (inputs[i] ? !rows_equal(&rig->rows[i], element, host + begin, inputs[i], &breach->bytes)
+                      : !rows_intact(gate->data, kind, places[i], begin, &rig->rows[i], element,
+                                     host + begin, &breach->bytes)) {
+            breach->where = BREACH_BETWEEN;
             return false;
         }
     }
     return true;
+}
+
+void rig_blank_gaps(const struct rig *rig, const struct session_call *call)
+{
+    for (size_t arg = 0; arg < rig->task->arg_count; arg++)
+        if (rig->buffers[arg].writable)
+            rows_blank(&rig->rows[arg], rig->dtypes[arg], rig_arg(rig, call, arg));
 }

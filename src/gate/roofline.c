@@ -24,7 +24,7 @@ static double one_way_share(const struct task *task, const struct task_case *c)
 {
     double in = 0, out = 0;
     for (size_t arg = 0; arg < task->arg_count; arg++) {
-        const double bytes = (double)task_arg_bytes(task, arg, c);
+        const double bytes = task_arg_data_bytes(task, arg, c);
         in += task->args[arg].role != ARG_OUT ? bytes : 0;
         out += task->args[arg].role != ARG_IN ? bytes : 0;
     }
@@ -36,7 +36,7 @@ static double footprint(const struct task *task, const struct task_case *c)
 {
     double bytes = 0;
     for (size_t arg = 0; arg < task->arg_count; arg++)
-        bytes += (double)task_arg_bytes(task, arg, c);
+        bytes += task_arg_data_bytes(task, arg, c);
     return bytes;
 }
 

@@ -296,9 +296,31 @@ static bool read_shape(struct task_reader *reader, const struct yaml *item, stru
     return true;
 }
 
+static bool read_ld(struct task_reader *reader, const struct yaml *item, struct task_arg *arg)
+{
+    const struct task *task = reader->task;
+    const struct yaml *at = yaml_get(item, "ld");
+    const char *name = NULL;
+    if (!at)
+        return true;
+    if (!yaml_read_string(item, "ld", true, &name, reader->err))
+        return false;
+    while (arg->ld < task->axis_count && !str_equal(task->axes[arg->ld].name, name))
+        arg->ld++;
+    if (arg->ld == task->axis_count) {
+        (void)yaml_error(at, reader->err, "'ld' is '%.64s', which is no axis", name);
+        return err_hint(reader->err, "name one: axes: [m, n, lda], and ld: lda");
+    }
+    if (arg->rank < 2)
+        return yaml_error(at, reader->err,
+                          "'ld' is the distance between rows, and '%s' has no rows", arg->name);
+    arg->has_ld = true;
+    return true;
+}
+
 static bool read_arg(struct task_reader *reader, const struct yaml *item)
 {
-    static const char *const keys[] = {"name", "role", "dtype", "shape", "draw", NULL};
+    static const char *const keys[] = {"name", "role", "dtype", "shape", "ld", "draw", NULL};
     struct task *task = reader->task;
     struct task_arg arg = {0};
     size_t dtype = 0;
@@ -308,7 +330,7 @@ static bool read_arg(struct task_reader *reader, const struct yaml *item)
         !name_check(reader, yaml_get(item, "name"), arg.name, "argument") ||
         !yaml_read_word(item, "role", true, role_words, 3, &role, reader->err) ||
         !yaml_read_word(item, "dtype", false, dtype_words, DTYPE_COUNT + 1, &dtype, reader->err) ||
-        !read_shape(reader, item, &arg))
+        !read_shape(reader, item, &arg) || !read_ld(reader, item, &arg))
         return false;
     arg.role = (enum arg_role)role;
     arg.is_real = dtype == 0;

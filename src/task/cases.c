@@ -23,6 +23,15 @@ static bool check_shape(const struct task_reader *reader, const struct yaml *at,
                              c->name, arg->shape_text[d], arg->name, extent);
             return err_hint(reader->err, "every dimension is at least 1");
         }
+        if (arg->has_ld && d + 1 == arg->rank) {
+            const int64_t ld = c->axes[arg->ld];
+            if (ld < extent)
+                return yaml_error(at, reader->err,
+                                  "case '%.128s': '%s' is %" PRId64 ", less than a row of '%s', "
+                                  "which has %" PRId64 " elements",
+                                  c->name, reader->task->axes[arg->ld].name, ld, arg->name, extent);
+            extent = ld;
+        }
         if (extent > TASK_MAX_EXTENT || __builtin_mul_overflow(product, extent, &product))
             return yaml_error(at, reader->err, "case '%.128s': '%s' has too many elements", c->name,
                               arg->name);
@@ -51,7 +60,7 @@ static bool check_buffers(const struct task_reader *reader, const struct yaml *a
             return err_hint(reader->err, "choose smaller axes: a case of a few milliseconds "
                                          "measures best");
         }
-        *traffic_bytes += (double)bytes * (arg->role == ARG_INOUT ? 2.0 : 1.0);
+        *traffic_bytes += task_arg_data_bytes(task, i, c) * (arg->role == ARG_INOUT ? 2.0 : 1.0);
     }
     return true;
 }

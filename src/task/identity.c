@@ -51,6 +51,8 @@ static void print_args(const struct task *task, struct buf *out)
             expr_print(arg->shape[d], task, out);
             (void)buf_append_char(out, ']');
         }
+        if (arg->has_ld)
+            (void)buf_printf(out, " ld %s", task->axes[arg->ld].name);
         (void)buf_append_char(out, '\n');
     }
 }

@@ -1,3 +1,4 @@
+/* clang-format off */
 /*
  * task.yaml, from text to a struct task. All keys (`kope task new` writes a commented example):
  *
@@ -13,14 +14,18 @@
  *               narrower integers, else the dtype; a float32 task may say float64, an integer one
  *               int64
  *   axes        list of sizes: a name, or {name, min, max, multiple}: what callers may give. min is
- * 1 unless given; 0 allows zero. Kernels are checked at small and odd sizes within it attrs list of
- * {name, type: real|int, value}: constants, passed by value args        list of {name, role, dtype,
- * shape, draw}, in the order of the C declaration role      in, out or inout dtype     real (unless
- * given), or one of the dtypes above shape     list of expressions, outermost first; [] is one
- * element draw      how inputs are drawn: {kind: normal, mean, deviation}, {kind: uniform, low,
- * high}, {kind: integer, low, high}, {kind: constant, value} flops       expression: floating-point
- * operations of a call, in real arithmetic bytes       expression: least memory traffic of a call;
- * the sum of the buffers unless given precision   exact, strict, normal (unless given) or relaxed
+ *               1 unless given; 0 allows zero. Kernels are checked at small and odd sizes within it
+ *   attrs       list of {name, type: real|int, value}: constants, passed by value
+ *   args        list of {name, role, dtype, shape, ld, draw}, in the order of the C declaration
+ *     role      in, out or inout
+ *     dtype     real (unless given), or one of the dtypes above
+ *     shape     list of expressions, outermost first; [] is one element
+ *     ld        leading dimension: the axis that says how many elements lie from row to row
+ *     draw      how inputs are drawn: {kind: normal, mean, deviation}, {kind: uniform, low, high},
+ *               {kind: integer, low, high}, {kind: constant, value}
+ *   flops       expression: floating-point operations of a call, in real arithmetic
+ *   bytes       expression: least memory traffic of a call; the sum of the buffers unless given
+ *   precision   exact, strict, normal (unless given) or relaxed
  *   reassociate whether the order of sums may change; true unless exact or strict
  *   finite_only whether inputs never hold NaN or infinity; false unless given
  *   special     list of situations {<argument>: what}: inputs beyond the drawn ones, and what the
@@ -35,6 +40,7 @@
  * Expressions hold integers, axes, attributes, + - * / % ( ), min(a, b), max(a, b), ceildiv(a, b).
  * In shapes they are int64 and / rounds down; in flops and bytes / is exact.
  */
+/* clang-format on */
 #include "base/str.h"
 #include "os/file.h"
 #include "task/internal.h"

@@ -1,17 +1,49 @@
 #include "task/internal.h"
 
+static int64_t checked_extent(const struct task *task, const struct task_arg *arg, size_t dimension,
+                              const struct task_case *c)
+{
+    const char *fault = NULL;
+    int64_t extent = 0;
+    if (!expr_eval_int(arg->shape[dimension], c->axes, &extent, &fault) || extent < 0)
+        BUG("task '%s': a case that was not checked: shape of '%s'", task->name, arg->name);
+    return extent;
+}
+
+struct task_rows task_arg_rows(const struct task *task, size_t arg, const struct task_case *c)
+{
+    const struct task_arg *a = &task->args[arg];
+    int64_t count = 1;
+    for (size_t d = 0; d + 1 < a->rank; d++)
+        if (__builtin_mul_overflow(count, checked_extent(task, a, d, c), &count))
+            BUG("task '%s': a case that was not checked: shape of '%s'", task->name, a->name);
+    const int64_t used = a->rank ? checked_extent(task, a, a->rank - 1, c) : 1;
+    return (struct task_rows){.count = (size_t)count,
+                              .used = (size_t)used,
+                              .pitch = (size_t)(a->has_ld ? c->axes[a->ld] : used)};
+}
+
+bool task_rows_is_gap(const struct task_rows *rows, size_t index)
+{
+    return rows->pitch != rows->used && index % rows->pitch >= rows->used;
+}
+
+const char *task_arg_pitch_text(const struct task *task, const struct task_arg *arg)
+{
+    return arg->has_ld ? task->axes[arg->ld].name : arg->shape_text[arg->rank - 1];
+}
+
 int64_t task_arg_elements(const struct task *task, size_t arg, const struct task_case *c)
 {
-    int64_t elements = 1;
-    for (size_t d = 0; d < task->args[arg].rank; d++) {
-        const char *fault = NULL;
-        int64_t extent = 0;
-        if (!expr_eval_int(task->args[arg].shape[d], c->axes, &extent, &fault) || extent < 0 ||
-            __builtin_mul_overflow(elements, extent, &elements))
-            BUG("task '%s': a case that was not checked: shape of '%s'", task->name,
-                task->args[arg].name);
-    }
-    return elements;
+    const struct task_rows rows = task_arg_rows(task, arg, c);
+    size_t elements = 0;
+    if (rows.count == 0 || rows.used == 0)
+        return 0;
+    if (__builtin_mul_overflow(rows.count - 1, rows.pitch, &elements) ||
+        __builtin_add_overflow(elements, rows.used, &elements) || elements > INT64_MAX)
+        BUG("task '%s': a case that was not checked: shape of '%s'", task->name,
+            task->args[arg].name);
+    return (int64_t)elements;
 }
 
 size_t task_arg_bytes(const struct task *task, size_t arg, const struct task_case *c)
@@ -30,7 +62,12 @@ bool task_axes_fit(const struct task *task, const int64_t *axes, int64_t most_by
         for (size_t d = 0; d < task->args[arg].rank; d++) {
             const char *fault = NULL;
             if (!expr_eval_int(task->args[arg].shape[d], axes, &extent, &fault) ||
-                extent < (has_zero ? 0 : 1) || __builtin_mul_overflow(bytes, extent, &bytes))
+                extent < (has_zero ? 0 : 1))
+                return false;
+            const bool is_row = task->args[arg].has_ld && d + 1 == task->args[arg].rank;
+            if (is_row && axes[task->args[arg].ld] < extent)
+                return false;
+            if (__builtin_mul_overflow(bytes, is_row ? axes[task->args[arg].ld] : extent, &bytes))
                 return false;
         }
         if (__builtin_add_overflow(total, bytes, &total) || total > most_bytes)
@@ -39,11 +76,17 @@ bool task_axes_fit(const struct task *task, const int64_t *axes, int64_t most_by
     return true;
 }
 
+double task_arg_data_bytes(const struct task *task, size_t arg, const struct task_case *c)
+{
+    const struct task_rows rows = task_arg_rows(task, arg, c);
+    return (double)rows.count * (double)rows.used * (double)dtype_bytes(task->args[arg].dtype);
+}
+
 static double buffer_bytes(const struct task *task, const struct task_case *c)
 {
     double bytes = 0.0;
     for (size_t i = 0; i < task->arg_count; i++)
-        bytes += (double)task_arg_bytes(task, i, c);
+        bytes += task_arg_data_bytes(task, i, c);
     return bytes;
 }
 

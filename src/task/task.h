@@ -82,6 +82,11 @@ struct task_arg {
     size_t rank;
     const struct task_expr *shape[TASK_MAX_RANK];
     const char *shape_text[TASK_MAX_RANK]; /* as written */
+    /* Leading dimension: the rows (the last dimension) lie `ld` elements apart in memory, an axis
+     * that is no less than their length. What lies between is not the argument's: in inputs it is
+     * poison, in outputs it must stay as it was. The last row has nothing behind it. */
+    bool has_ld;
+    size_t ld; /* index of the axis */
     struct draw draw;
 };
 
@@ -183,11 +188,23 @@ bool task_parse(const char *yaml_text, size_t yaml_length, const char *reference
  * existing folder. */
 bool task_write_template(const char *dir, const char *name, struct err *err);
 
-/* Elements and bytes of an argument in a case (overflow and over 1 GiB a case were refused at
- * load).
+/* How an argument lies in memory, in elements: `count` rows of `used` ones, `pitch` apart. */
+struct task_rows {
+    size_t count, used, pitch;
+};
+struct task_rows task_arg_rows(const struct task *task, size_t arg, const struct task_case *c);
+/* Is the element at `index` none of the argument's, but one between its rows? */
+bool task_rows_is_gap(const struct task_rows *rows, size_t index);
+/* "lda", or the last dimension as written: by what a subscript steps from row to row. */
+const char *task_arg_pitch_text(const struct task *task, const struct task_arg *arg);
+
+/* Elements and bytes of an argument from its first to its last in a case (overflow and over 1 GiB a
+ * case were refused at load).
  */
 int64_t task_arg_elements(const struct task *task, size_t arg, const struct task_case *c);
 size_t task_arg_bytes(const struct task *task, size_t arg, const struct task_case *c);
+/* Of these the bytes that are the argument's. */
+double task_arg_data_bytes(const struct task *task, size_t arg, const struct task_case *c);
 
 /* Has every argument a size for these values of the axes, in at most `most_bytes` in all? Sizes may
  * be zero where an axis is. For shapes that are no case of the task. */
@@ -205,8 +222,8 @@ char *task_signature(const struct task *task, const char *real_name, struct aren
  * stub), with `real` as `real_name`: the C name of the task's dtype; or "double" for the oracle,
  * "float" for the shadow of a float64 task, which are computed in that type too. */
 char *task_prelude(const struct task *task, const char *real_name, struct arena *arena);
-/* The same for a file that people read: without the 16-bit types where neither task nor `source` has
- * them. */
+/* The same for a file that people read: without the 16-bit types where neither task nor `source`
+ * has them. */
 char *task_prelude_for(const struct task *task, const char *source, struct arena *arena);
 
 /* Coarse shape regime, for retrieval: "tiny" (< 16 KiB in all), "small" (< 256 KiB), "medium" (< 8

@@ -262,7 +262,9 @@ static bool dimensions_of(const struct nest *nest, const struct nest_symbol *arr
     }
     *rank = arg->rank;
     for (size_t i = 0; i < arg->rank; i++) {
-        if (!read_dimension(nest, arg->shape_text[i], &out[i])) {
+        const char *text =
+            i + 1 == arg->rank ? task_arg_pitch_text(nest->task, arg) : arg->shape_text[i];
+        if (!read_dimension(nest, text, &out[i])) {
             *why = "a dimension of the array is an expression";
             return false;
         }
