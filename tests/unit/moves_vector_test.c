@@ -187,6 +187,11 @@ static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] += x[i];",
          "pack(x:i)", "only read"},
         {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "pack(y:i)", "one element"},
+        {"for (int64_t i = 0; i < n; i++) { const real t = y[i]; for (int64_t j = 0; j < m; j++) "
+         "a[i * m + j] += t; }",
+         "vectorize(j:8);reverse(i)", "dependence"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] = y[j] / x[0];",
+         "vectorize(j:8)", "x"},
         {"for (int64_t i = 0; i < n; i++) x[0] += y[0];", "vectorize(i:8)",
          "several rounds assign to the same element of 'x'"},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) if (y[j] > 0) x[j] += "

@@ -304,10 +304,16 @@ bool nest_list_uses(const struct nest_stmt *first, const struct nest_symbol *sym
     return false;
 }
 
+/* The variable or array; of "vreal_at(x, i) = ...", x. */
+static const struct nest_symbol *assigned_symbol(const struct nest_stmt *s)
+{
+    return s->target->kind == NEST_CALL ? s->target->args[0]->symbol : s->target->symbol;
+}
+
 bool nest_list_assigns(const struct nest_stmt *first, const struct nest_symbol *symbol)
 {
     for (const struct nest_stmt *s = first; s; s = s->next) {
-        if ((s->kind == NEST_ASSIGN && s->target->symbol == symbol) ||
+        if ((s->kind == NEST_ASSIGN && assigned_symbol(s) == symbol) ||
             nest_list_assigns(s->body, symbol) || nest_list_assigns(s->otherwise, symbol))
             return true;
     }

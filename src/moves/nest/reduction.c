@@ -82,6 +82,9 @@ static enum reduction_kind reduction_of_if(const struct nest_stmt *stmt)
 
 enum reduction_kind nest_reduction_of(const struct nest_stmt *stmt)
 {
+    const struct nest_stmt *assignment = stmt->kind == NEST_IF ? stmt->body : stmt;
+    if (assignment && assignment->kind == NEST_ASSIGN && assignment->target->kind == NEST_CALL)
+        return REDUCTION_NONE; /* into a vector: its elements are in order as they stand */
     return stmt->kind == NEST_ASSIGN ? reduction_of_assignment(stmt)
            : stmt->kind == NEST_IF   ? reduction_of_if(stmt)
                                      : REDUCTION_NONE;
