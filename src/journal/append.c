@@ -1,12 +1,12 @@
 /*
- * Appending, with group commit: a thread writes its record under the lock, then waits until a sync
- * has covered it. The first that finds no sync going on syncs for everybody who has written so far;
- * those who write meanwhile are served by the next one, which one of them is woken to begin. The
- * two groups wait apart, so that a sync wakes those whom it has served and not the others.
+ * Appending, with group commit: threads put their records into the segment's open batch, in the
+ * order of their clock, and wait. Whoever began a batch writes it, with one write and one sync for
+ * all of it, as soon as the batch before is written; meanwhile it grows. Those who wait sleep on a
+ * flag of the batch, so that a wake-up needs no lock.
  *
- * After a sync that failed, Linux may have dropped the pages: the segment is retired, all who wait
- * for it fail, and the next append makes a fresh one. A record that was written in part is cut off
- * again; where even that fails, the segment is retired with a torn end.
+ * After a sync that failed, Linux may have dropped the pages: the segment is retired, the batches
+ * that wait for it fail, and the next append makes a fresh one. A batch that was written in part is
+ * cut off again; where even that fails, the segment is retired with a torn end.
  */
 #include "journal/internal.h"
 
@@ -22,6 +22,9 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+/* A batch of so many bytes takes no more records. */
+enum { BATCH_BYTES = 8 * 1024 * 1024 };
 
 void segment_retire(struct journal *journal, struct segment *segment)
 {
@@ -86,22 +89,6 @@ static void tick(struct journal_clock *clock)
         clock->counter++;
 }
 
-/* Whole lines; all of them or none. */
-static bool write_lines(struct journal *journal, struct segment *segment, const struct buf *lines,
-                        struct err *err)
-{
-    const struct journal_io *io = journal->io;
-    if (!io_write_all(io, segment->fd, lines->data, lines->length)) {
-        (void)err_set_errno(err, errno, "cannot append to the journal '%s'", journal->journal_dir);
-        if (io->truncate(io->context, segment->fd, (off_t)segment->bytes) != 0)
-            segment_retire(journal, segment);
-        return false;
-    }
-    segment->bytes += (int64_t)lines->length;
-    segment->written++;
-    return true;
-}
-
 /* An event to be written, or lines that are records already. */
 struct writing {
     const char *kind;
@@ -110,74 +97,141 @@ struct writing {
     const struct buf *lines;
 };
 
-static bool write_record(struct journal *journal, struct segment *segment,
-                         const struct writing *what, struct err *err)
+static bool put_record(struct journal *journal, const struct segment *segment,
+                       const struct writing *what, struct buf *out, struct err *err)
 {
     if (what->lines)
-        return write_lines(journal, segment, what->lines, err);
+        return buf_append(out, what->lines->data, what->lines->length);
     tick(&journal->clock);
-    buf_clear(&journal->line);
-    if (!record_write(what->kind, journal->clock, segment->writer, what->body, &journal->line,
-                      what->out_id))
-        return err_set(err, ERR_LIMIT, "an event '%s' of %zu bytes is larger than %d", what->kind,
-                       what->body->length, JOURNAL_MAX_EVENT_BYTES);
-    return write_lines(journal, segment, &journal->line, err);
+    return record_write(what->kind, journal->clock, segment->writer, what->body, out,
+                        what->out_id) ||
+           err_set(err, ERR_LIMIT, "an event '%s' of %zu bytes is larger than %d", what->kind,
+                   what->body->length, JOURNAL_MAX_EVENT_BYTES);
 }
 
-/* Syncs for all who have written; the lock is free meanwhile. */
-static void sync_segment(struct journal *journal, struct segment *segment)
+/* What the disk made of a batch; called without the lock, by one thread at a time. */
+static void write_and_sync(const struct journal *journal, const struct segment *segment,
+                           struct batch *batch, bool *is_torn)
 {
-    const int64_t target = segment->written;
-    pthread_cond_t *const served = &journal->changed[segment->syncs & 1];
-    pthread_cond_t *const next = &journal->changed[++segment->syncs & 1];
-    segment->syncing = true;
+    const struct journal_io *io = journal->io;
+    if (!io_write_all(io, segment->fd, batch->lines.data, batch->lines.length)) {
+        batch->failed = errno != 0 ? errno : EIO;
+        *is_torn = io->truncate(io->context, segment->fd, (off_t)segment->bytes) != 0;
+    } else if (io->sync(io->context, segment->fd) != 0) {
+        batch->failed = errno != 0 ? errno : EIO;
+        batch->is_unsynced = true;
+    }
+}
+
+/* With the lock held, which is free meanwhile: closes the batch after the one before is written,
+ * and writes it. */
+static void commit(struct journal *journal, struct segment *segment, struct batch *batch)
+{
+    bool is_torn = false;
+    while (segment->is_committing)
+        (void)pthread_cond_wait(&journal->committed, &journal->lock);
+    segment->open = NULL;
+    if (segment->retired) {
+        batch->failed = segment->failed != 0 ? segment->failed : EIO;
+        return;
+    }
+    segment->is_committing = true;
     (void)pthread_mutex_unlock(&journal->lock);
-    int failed = 0;
-    if (journal->io->sync(journal->io->context, segment->fd) != 0)
-        failed = errno != 0 ? errno : EIO;
+    write_and_sync(journal, segment, batch, &is_torn);
     (void)pthread_mutex_lock(&journal->lock);
-    segment->syncing = false;
+    segment->is_committing = false;
     journal->sync_count++;
-    if (failed != 0) {
-        segment->failed = failed;
+    if (batch->failed == 0)
+        segment->bytes += (int64_t)batch->lines.length;
+    if (batch->is_unsynced || is_torn) {
+        segment->failed = batch->failed;
         segment_retire(journal, segment);
-        (void)pthread_cond_broadcast(next);
-    } else {
-        segment->synced = target;
-        if (segment->written > target)
-            (void)pthread_cond_signal(next);
     }
-    (void)pthread_cond_broadcast(served);
+    (void)pthread_cond_broadcast(&journal->committed);
 }
 
-static bool wait_synced(struct journal *journal, struct segment *segment, int64_t ticket,
-                        struct err *err)
+/* The segment of the next record, with room in its open batch if it has one. */
+static struct segment *find_segment(struct journal *journal, struct err *err)
 {
-    pthread_cond_t *const changed = &journal->changed[segment->syncs & 1];
-    while (segment->synced < ticket && segment->failed == 0) {
-        if (segment->syncing)
-            (void)pthread_cond_wait(changed, &journal->lock);
-        else
-            sync_segment(journal, segment);
+    for (;;) {
+        if (!journal->segment)
+            return journal->segment = make_segment(journal, err);
+        struct segment *segment = journal->segment;
+        if (!segment->open || segment->open->lines.length < BATCH_BYTES)
+            return segment;
+        (void)pthread_cond_wait(&journal->committed, &journal->lock);
     }
-    if (segment->synced >= ticket)
+}
+
+static bool said_of(const struct batch *batch, const struct journal *journal, struct err *err)
+{
+    if (batch->failed == 0)
         return true;
-    (void)err_set_errno(err, segment->failed, "cannot sync the journal '%s'", journal->journal_dir);
+    if (!batch->is_unsynced)
+        return err_set_errno(err, batch->failed, "cannot append to the journal '%s'",
+                             journal->journal_dir);
+    (void)err_set_errno(err, batch->failed, "cannot sync the journal '%s'", journal->journal_dir);
     return err_hint(err, "check the disk; the event may be lost");
 }
 
-/* With the lock held. */
-static bool append_locked(struct journal *journal, const struct writing *what, struct err *err)
+static struct batch *new_batch(void)
 {
-    struct segment *segment = journal->segment ? journal->segment : make_segment(journal, err);
-    if (!segment)
+    struct batch *batch = calloc(1, sizeof *batch);
+    if (!batch)
+        BUG("journal: out of memory");
+    batch->lines.limit = SIZE_MAX / 2; /* BATCH_BYTES and what one writing adds bound it */
+    return batch;
+}
+
+static void free_batch(struct batch *batch)
+{
+    buf_free(&batch->lines);
+    free(batch);
+}
+
+/* With the lock held: a record into the batch that is open, or into a new one (`*is_first`). NULL
+ * where it could not be put there. */
+static struct batch *join(struct journal *journal, const struct writing *what,
+                          struct segment **segment, bool *is_first, struct err *err)
+{
+    if (!(*segment = find_segment(journal, err)))
+        return NULL;
+    *is_first = (*segment)->open == NULL;
+    struct batch *batch = *is_first ? new_batch() : (*segment)->open;
+    if (!put_record(journal, *segment, what, &batch->lines, err)) {
+        if (*is_first)
+            free_batch(batch);
+        return NULL;
+    }
+    batch->users++;
+    if (*is_first) {
+        (*segment)->open = batch;
+        (*segment)->users++;
+    }
+    return batch;
+}
+
+static bool append(struct journal *journal, const struct writing *what, struct err *err)
+{
+    struct segment *segment = NULL;
+    bool is_first = false;
+    (void)pthread_mutex_lock(&journal->lock);
+    struct batch *batch = join(journal, what, &segment, &is_first, err);
+    if (batch && is_first) {
+        commit(journal, segment, batch);
+        segment->users--;
+        segment_release(segment);
+    }
+    (void)pthread_mutex_unlock(&journal->lock);
+    if (!batch)
         return false;
-    journal->segment = segment;
-    segment->users++;
-    const bool ok = write_record(journal, segment, what, err) &&
-                    wait_synced(journal, segment, segment->written, err);
-    segment->users--;
-    segment_release(segment);
+    if (is_first)
+        os_flag_raise(&batch->done);
+    else
+        os_flag_wait(&batch->done);
+    const bool ok = said_of(batch, journal, err);
+    if (atomic_fetch_sub(&batch->users, 1) == 1)
+        free_batch(batch);
     return ok;
 }
 
@@ -193,6 +247,8 @@ static bool check_body(const char *kind, const struct buf *body, struct err *err
         memchr(body->data, '\n', body->length))
         return err_set(err, ERR_BAD_INPUT, "the body of an event '%s' is no object on one line",
                        kind);
+    if (json_is_plain_object(body->data, body->length))
+        return true;
     /* As deep as it will stand in the record, so that a reader finds it within its cap. */
     (void)buf_append_char(&nested, '[');
     (void)buf_append(&nested, body->data, body->length);
@@ -215,10 +271,8 @@ bool journal_append(struct journal *journal, const char *kind, const struct buf 
     if (!check_body(kind, body, err))
         return false;
     struct hash_id id;
-    (void)pthread_mutex_lock(&journal->lock);
     const bool ok =
-        append_locked(journal, &(struct writing){.kind = kind, .body = body, .out_id = &id}, err);
-    (void)pthread_mutex_unlock(&journal->lock);
+        append(journal, &(struct writing){.kind = kind, .body = body, .out_id = &id}, err);
     if (ok && out_id)
         *out_id = id;
     return ok;
@@ -226,8 +280,5 @@ bool journal_append(struct journal *journal, const char *kind, const struct buf 
 
 bool journal_append_lines(struct journal *journal, const struct buf *lines, struct err *err)
 {
-    (void)pthread_mutex_lock(&journal->lock);
-    const bool ok = append_locked(journal, &(struct writing){.lines = lines}, err);
-    (void)pthread_mutex_unlock(&journal->lock);
-    return ok;
+    return append(journal, &(struct writing){.lines = lines}, err);
 }

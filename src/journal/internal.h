@@ -6,6 +6,7 @@
 #define KOPE_JOURNAL_INTERNAL_H
 
 #include "journal/journal.h"
+#include "os/os.h"
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -173,17 +174,25 @@ void checkpoint_write(const char *journal_dir, const struct index *index,
 
 /* ---- append.c, journal.c */
 
-/* A segment that this process writes. Freed when retired and nobody waits for it. */
+/* Records that are written and synced together, for all who have put one in. */
+struct batch {
+    struct buf lines;
+    _Atomic size_t users; /* threads that have yet to read what came of it */
+    int failed;           /* errno; 0: all of it is durable. Set before `done` */
+    bool is_unsynced;     /* it was the sync that failed */
+    struct os_flag done;
+};
+
+/* A segment that this process writes. Freed when retired and no batch of it is on its way. */
 struct segment {
     int fd;
     char writer[RECORD_NAME_BYTES];
-    int64_t bytes;           /* of whole records written */
-    int64_t written, synced; /* appends: a record or several lines each */
-    int64_t syncs;           /* begun: what is written now waits for that of this number */
-    bool syncing;            /* a thread is in fdatasync for all */
-    int failed;              /* errno of a sync that failed; nothing after `synced` is safe */
-    bool retired;            /* takes no more records */
-    size_t users;            /* threads inside journal_append */
+    int64_t bytes;      /* of whole records written */
+    struct batch *open; /* takes records; NULL: the next append begins one */
+    bool is_committing; /* a batch before that is being written */
+    int failed;         /* errno of what retired it; 0 */
+    bool retired;       /* takes no more records */
+    size_t users;       /* threads that write batches of it or wait to */
 };
 
 struct journal {
@@ -191,12 +200,11 @@ struct journal {
     struct arena arena; /* of the paths */
     const char *memory_dir, *journal_dir, *store_dir;
     bool is_writable;
-    pthread_mutex_t lock;      /* guards all below */
-    pthread_cond_t changed[2]; /* a sync has ended; by its number, odd or even */
+    pthread_mutex_t lock;     /* guards all below */
+    pthread_cond_t committed; /* a batch is written: the next may be, and there is room again */
     struct journal_clock clock;
     struct segment *segment; /* NULL until the first append */
-    struct buf line;
-    int64_t sync_count; /* syncs of segments, for tests of group commit */
+    int64_t sync_count;      /* syncs of segments, for tests of group commit */
 };
 
 bool journal_open_with_io(const char *memory_dir, bool writable, const struct journal_io *io,

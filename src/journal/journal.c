@@ -112,12 +112,10 @@ bool journal_open_with_io(const char *memory_dir, bool writable, const struct jo
 {
     CLEANUP(journal_close) struct journal *journal = calloc(1, sizeof *journal);
     if (!journal || pthread_mutex_init(&journal->lock, NULL) != 0 ||
-        pthread_cond_init(&journal->changed[0], NULL) != 0 ||
-        pthread_cond_init(&journal->changed[1], NULL) != 0)
+        pthread_cond_init(&journal->committed, NULL) != 0)
         BUG("journal: out of memory");
     journal->io = io;
     journal->is_writable = writable;
-    journal->line.limit = RECORD_MAX_LINE_BYTES + 1;
     journal->memory_dir = arena_strdup(&journal->arena, memory_dir);
     journal->journal_dir = os_path_join(&journal->arena, memory_dir, "journal");
     journal->store_dir = os_path_join(&journal->arena, memory_dir, "store");
@@ -147,9 +145,7 @@ void journal_close(struct journal **journal)
         segment_retire(closing, segment);
         segment_release(segment);
     }
-    buf_free(&closing->line);
-    (void)pthread_cond_destroy(&closing->changed[0]);
-    (void)pthread_cond_destroy(&closing->changed[1]);
+    (void)pthread_cond_destroy(&closing->committed);
     (void)pthread_mutex_destroy(&closing->lock);
     arena_free(&closing->arena);
     free(closing);

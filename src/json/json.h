@@ -43,6 +43,10 @@ struct json {
 bool json_parse(const char *text, size_t length, const char *where, struct arena *arena,
                 const struct json **out, struct err *err);
 
+/* True: json_parse takes this text, also as an element of an array, and it is an object. False says
+ * nothing. Several times as fast as to parse, for text of our own writer. */
+bool json_is_plain_object(const char *text, size_t length);
+
 /* Members; NULL where absent, where `object` is NULL or no object. */
 const struct json *json_get(const struct json *object, const char *key);
 const struct json *json_at(const struct json *array, size_t index);

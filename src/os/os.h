@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,6 +29,15 @@ void os_sleep_ns(int64_t duration_ns);
  * a signal sets the flag of os_interrupted. It may lie in memory that another process writes:
  * whatever that does to it, the wait ends. */
 bool os_semaphore_wait(sem_t *semaphore, int64_t duration_ns);
+
+/* A flag that is raised once, by one thread, and that any number of threads of this process wait
+ * for. Zeroed: not raised. Whoever sees it raised sees all that was written before. Its memory
+ * stays until os_flag_raise has returned. */
+struct os_flag {
+    _Atomic uint32_t word;
+};
+void os_flag_wait(struct os_flag *flag);
+void os_flag_raise(struct os_flag *flag);
 
 /* CPU time that process `pid` has used, all threads, in ns; -1 where it is gone. */
 int64_t os_process_cpu_ns(pid_t pid);
