@@ -228,7 +228,7 @@ static void nest_apply__shape_of_the_nest__is_asked_for(void **state)
          "* m + j]; }",
          "distribute(i:2)", "has no more than 2 statements"},
         {"for (int64_t i = 0; i < n; i++) { while (n > m) break; a[i] = 1; }", "reverse(i)",
-         "is not understood ('while' is not understood)"},
+         "is not understood ('while' is not understood: "},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < k[i]; j++) a[i * m + j] = 0;",
          "interchange(i,j)", "a bound of loop 'j' is computed in the nest"},
         {"for (int64_t i = 0; i < n; i++) x[i] = 0; for (int64_t i = 0; i < m; i++) a[i] = 1;",

@@ -136,7 +136,7 @@ static void nest_read__not_of_the_subset__is_opaque_with_a_reason(void **state)
     static const struct {
         const char *statement, *reason;
     } cases[] = {
-        {"while (n > 0) n--;", "'while'"},
+        {"while (n > 0) n--;", "'while' is not understood: a 'for' that counts"},
         {"do a[0] = 1; while (0);", "'do'"},
         {"goto end;", "'goto'"},
         {"switch (n) { case 1: a[0] = 1; }", "'switch'"},
@@ -160,6 +160,9 @@ static void nest_read__not_of_the_subset__is_opaque_with_a_reason(void **state)
         {"const real *q = n ? a : b;", "plain sum"},
         {"asm(\"nop\");", "no function"},
         {"union { int i; } u;", "union"},
+        {"struct { int i; } s;", "'struct' is not understood: plain variables"},
+        {"end: a[0] = 1;", "a label is not understood"},
+        {"continue;", "'continue' is not understood: an 'if' around the rest"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -175,6 +178,23 @@ static void nest_read__not_of_the_subset__is_opaque_with_a_reason(void **state)
         assert_non_null(strstr(print(&arena, nest), cases[i].statement));
         assert_non_null(strstr(print(&arena, nest), "a[8] = 2;"));
     }
+}
+
+static void nest_read__macro_with_arguments__the_reason_says_what_would_be_understood(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest *nest = NULL;
+    const char *why = NULL;
+    (void)state;
+    assert_true(nest_read(&plain,
+                          "#define TWICE_MORE(x) (4 * (x))\n#  define TWICE(x) (2 * (x))\n"
+                          "void f(real *a, const real *b, int64_t n, int64_t m)\n{\n"
+                          "    a[0] = TWICE(b[0]);\n}\n",
+                          &arena, &nest, &why));
+    assert_non_null(opaque_of(nest));
+    assert_string_equal(opaque_of(nest)->reason, "'TWICE' is a macro with arguments: a helper "
+                                                 "function would be understood");
+    assert_int_equal(opaque_of(nest)->line, 5);
 }
 
 /* A counter that its body assigns makes that assignment opaque, never a counted loop that is not
@@ -317,6 +337,7 @@ int main(void)
         cmocka_unit_test(nest_read__every_example__is_understood_and_prints_to_itself),
         cmocka_unit_test(nest_print__operators_and_statements__as_c_means_them),
         cmocka_unit_test(nest_read__not_of_the_subset__is_opaque_with_a_reason),
+        cmocka_unit_test(nest_read__macro_with_arguments__the_reason_says_what_would_be_understood),
         cmocka_unit_test(nest_read__counter_assigned_in_body__is_not_understood),
         cmocka_unit_test(nest_read__loops_of_one_counter__have_names_of_their_own),
         cmocka_unit_test(nest_read__no_definition_or_open_brackets__is_refused_in_words),

@@ -83,6 +83,25 @@ static bool read_call(struct reader *r, size_t *at, const char *name, const stru
     return true;
 }
 
+/* "#define NAME(" somewhere in the file. */
+static bool is_macro(const struct reader *r, const char *name)
+{
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < r->tokens.count; i++) {
+        if (r->tokens.items[i].kind != TOKEN_DIRECTIVE)
+            continue;
+        const char *text = token_text(&r->tokens, i, r->arena) + 1;
+        text += strspn(text, " \t");
+        if (!str_starts_with(text, "define"))
+            continue;
+        text += strlen("define");
+        text += strspn(text, " \t");
+        if (str_starts_with(text, name) && text[length] == '(')
+            return true;
+    }
+    return false;
+}
+
 static bool read_name(struct reader *r, size_t *at, const struct nest_expr **out)
 {
     const char *name = token_text(&r->tokens, *at, r->arena);
@@ -95,7 +114,11 @@ static bool read_name(struct reader *r, size_t *at, const struct nest_expr **out
         /* A macro of vector code (vector_prologue.c). */
         const bool is_vector = token_is(&r->tokens, *at, "vreal_at");
         if (!is_helper && !is_conversion && !is_vector && !source_is_math_function(&r->tokens, *at))
-            return reader_fail(r, "'%s' is no function of <math.h> and no helper of this file",
+            return reader_fail(r,
+                               is_macro(r, name)
+                                   ? "'%s' is a macro with arguments: a helper function would be "
+                                     "understood"
+                                   : "'%s' is no function of <math.h> and no helper of this file",
                                name);
         (*at)++;
         return read_call(r, at, name, out);

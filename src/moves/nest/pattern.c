@@ -6,7 +6,6 @@
 
 #include "base/str.h"
 
-
 enum { MAX_LOOPS = 24, TILES_BESIDE_PACKED = 2 };
 
 struct patterns {

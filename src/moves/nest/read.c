@@ -431,6 +431,33 @@ static bool read_directive(struct reader *r, size_t *at, struct nest_stmt **out)
     return true;
 }
 
+/* Statements that begin with what no nest has: false with what would be understood instead. */
+static bool check_words(struct reader *r, size_t at)
+{
+    static const struct {
+        const char *word, *instead;
+    } words[] = {
+        {"while", "a 'for' that counts by a number would be"},
+        {"do", "a 'for' that counts by a number would be"},
+        {"switch", "'if' would be"},
+        {"goto", "loops and 'if' would be"},
+        {"break", "a loop that runs to its end would be"},
+        {"continue", "an 'if' around the rest of the body would be"},
+        {"return", "an 'if' around the rest of the function would be"},
+        {"static", "a constant of the file would be"},
+        {"struct", "plain variables and arrays would be"},
+        {"union", "plain variables and arrays would be"},
+        {"volatile", "plain variables and arrays would be"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (token_is(&r->tokens, at, words[i].word))
+            return reader_fail(r, "'%s' is not understood: %s", words[i].word, words[i].instead);
+    }
+    if (r->tokens.items[at].kind == TOKEN_IDENTIFIER && token_is(&r->tokens, at + 1, ":"))
+        return reader_fail(r, "a label is not understood: loops and 'if' would be");
+    return true;
+}
+
 static bool read_understood(struct reader *r, size_t *at, struct nest_stmt **out)
 {
     const char *type = NULL;
@@ -442,12 +469,8 @@ static bool read_understood(struct reader *r, size_t *at, struct nest_stmt **out
         return read_loop(r, at, out);
     if (token_is(&r->tokens, *at, "if"))
         return read_if(r, at, out);
-    static const char *const others[] = {"while", "do",     "switch",   "goto",
-                                         "break", "return", "continue", "static"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (token_is(&r->tokens, *at, others[i]))
-            return reader_fail(r, "'%s' is not understood", others[i]);
-    }
+    if (!check_words(r, *at))
+        return false;
     if (read_type(r, at, &type))
         return read_declaration(r, at, type, out);
     struct nest_stmt *stmt = new_stmt(r, NEST_ASSIGN, *at);
