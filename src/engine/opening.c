@@ -114,15 +114,14 @@ static int find_best_nest(const struct player *p)
     return best;
 }
 
-/* The moves here, in order, with their recipe; those that are refused are left out. `skipped` is
- * left out too. */
+/* The moves here, in order, with their recipe; those that are refused are left out. */
 struct line {
     int moves[MOST_MOVES];
     size_t count;
     const struct recipe *recipe;
 };
 
-static void play_line(const struct player *p, struct line *line, size_t skipped)
+static void play_line(const struct player *p, struct line *line)
 {
     const struct line given = *line;
     line->count = 0;
@@ -130,26 +129,38 @@ static void play_line(const struct player *p, struct line *line, size_t skipped)
     for (size_t i = 0; i < given.count; i++) {
         const struct recipe *next = NULL;
         const char *refusal = NULL;
-        if (i == skipped || !move_apply(&p->run->moves, &p->run->catalogue[given.moves[i]],
-                                        line->recipe, p->arena, &next, &refusal))
+        if (!move_apply(&p->run->moves, &p->run->catalogue[given.moves[i]], line->recipe, p->arena,
+                        &next, &refusal))
             continue;
         line->recipe = next;
         line->moves[line->count++] = given.moves[i];
     }
 }
 
+/* Is there a later move of the group, which takes its place? */
+static bool is_replaced(const struct player *p, const struct line *line, size_t at)
+{
+    const struct move *catalogue = p->run->catalogue;
+    for (size_t i = at + 1; i < line->count; i++) {
+        if (str_equal(catalogue[line->moves[i]].group, catalogue[line->moves[at]].group))
+            return true;
+    }
+    return false;
+}
+
 /* Moves that later ones take back make nothing of the recipe. */
 static void drop_idle(const struct player *p, struct line *line)
 {
-    const char *whole = recipe_text(line->recipe, p->arena);
-    for (size_t i = 0; i < line->count;) {
-        struct line less = *line;
-        play_line(p, &less, i);
-        if (str_equal(recipe_text(less.recipe, p->arena), whole))
-            *line = less;
-        else
-            i++;
+    struct line less = {.count = 0};
+    for (size_t i = 0; i < line->count; i++) {
+        if (!is_replaced(p, line, i))
+            less.moves[less.count++] = line->moves[i];
     }
+    if (less.count == line->count)
+        return;
+    play_line(p, &less);
+    if (str_equal(recipe_text(less.recipe, p->arena), recipe_text(line->recipe, p->arena)))
+        *line = less;
 }
 
 /* A move of this task's own at the beginning, in place of the others on the nest. */
@@ -175,29 +186,42 @@ static bool has_better_own(const struct player *p, const struct line *line)
     return p->beliefs[p->best_nest].mean > mean + CLEARLY_MORE;
 }
 
-/* The share of the moves that apply here; those that make the recipe are in `out`. */
-static double play(const struct player *p, const struct sequence *s, bool is_kin,
-                   struct opening *out)
+/* A sequence as the moves that are here. Each on the nest stands for the whole nest, so that only
+ * the last counts; playing one costs the printing and editing of the text that it makes. */
+static void write_line(const struct player *p, const struct sequence *s, struct line *line)
 {
-    struct line line = {.count = 0};
-    size_t applied = 0;
+    struct line all = {.count = 0};
     for (size_t i = 0; i < s->count; i++) {
         const int move = find_move(p, s->moves[i]);
         if (move != NOT_HERE)
-            line.moves[line.count++] = move;
+            all.moves[all.count++] = move;
     }
-    play_line(p, &line, MOST_MOVES);
-    applied = line.count;
-    if (applied > 0 && !is_kin && has_better_own(p, &line)) {
+    *line = (struct line){.count = 0};
+    for (size_t i = 0; i < all.count; i++) {
+        if (!is_on_nest(p, all.moves[i]) || !is_replaced(p, &all, i))
+            line->moves[line->count++] = all.moves[i];
+    }
+}
+
+/* The share of the moves that are here and apply; those that make the recipe are in `out`. */
+static double play(const struct player *p, const struct sequence *s, bool is_kin,
+                   struct opening *out)
+{
+    struct line line;
+    write_line(p, s, &line);
+    const size_t here = line.count;
+    if (here == 0)
+        return 0.0;
+    if (!is_kin && has_better_own(p, &line))
         begin_with_own(p, &line);
-        play_line(p, &line, MOST_MOVES);
-    }
+    play_line(p, &line);
+    const size_t applied = line.count < here ? line.count : here;
     drop_idle(p, &line);
     for (size_t i = 0; i < line.count && i < OPENING_MAX_MOVES; i++)
         out->moves[out->move_count++] = p->run->catalogue[line.moves[i]].name;
     out->recipe = line.recipe;
     out->text = recipe_text(line.recipe, p->arena);
-    return s->count > 0 ? (double)applied / (double)s->count : 0.0;
+    return (double)applied / (double)s->count;
 }
 
 /* A recipe of a decision whose moves are not known, where it reads here as it stands. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { RELATED_STARTS = 3, RELATED_LOOKED_AT = 20 };
+enum { RELATED_STARTS = 3, RELATED_LOOKED_AT = 10 };
 
 /* Which groups of moves set a size, and which are asked of the compiler; the others change what the
  * code does. */
