@@ -43,11 +43,11 @@ timing: {case_ms: 500, confirm_ms: 500, half_width: 0.1}
 arms: [{name: first}, {name: second}]
 END
 "$KOPE" suite run tasks --arms twice.yaml --results twice --tasks alpha --minutes 60 --target fake --quiet | head -n 1
-for arm in first second; do
-  "$KOPE" memory export "$arm.jsonl" --memory "twice/memory/$arm/1/alpha" >/dev/null
-  printf '%s: %d outcomes, %d from the record, %d confirmed\n' "$arm" "$(grep -c '"kind":"outcome"' "$arm.jsonl")" \
-    "$(grep -c '"from_record":true' "$arm.jsonl")" "$(grep -c '"confirmed":true' "$arm.jsonl")"
-done
+for arm in first second; do "$KOPE" memory export "$arm.jsonl" --memory "twice/memory/$arm/1/alpha" >/dev/null; done
+outcomes() { grep -c '"kind":"outcome"' "$1.jsonl"; }
+[ "$(outcomes first)" = "$(outcomes second)" ] && echo 'as many verdicts'
+[ "$(outcomes second)" = "$(grep -c '"from_record":true' second.jsonl)" ] && echo 'all of the second from the record'
+grep -c '"confirmed":true' first.jsonl second.jsonl
 # Mistakes.
 wrong() { printf '%s\n' "$1" >wrong.yaml; "$KOPE" suite run tasks --arms wrong.yaml --results other --target fake 2>&1; }
 wrong 'arms: [{name: a}]'
