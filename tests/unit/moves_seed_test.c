@@ -51,6 +51,7 @@ static void nest_seeds__attention__parts_its_passes(void **state)
     const struct nest_seed *seed = find(seeds, count, "rows-apart-64");
     assert_non_null(strstr(seed->steps, "privatize(score,i)"));
     assert_non_null(strstr(seed->steps, "pack(k:"));
+    assert_non_null(strstr(seed->steps, "transpose("));
     assert_non_null(strstr(seed->steps, "regtile(i2:8,j:16)"));
     assert_non_null(strstr(seed->steps, "regtile(i222:8,p2:16)"));
 }

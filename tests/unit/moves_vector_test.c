@@ -261,6 +261,16 @@ static const struct {
     {"    for (int64_t i = 0; i < n; i++) {\n"
      "        for (int64_t j = 0; j < m; j++) {\n"
      "            real s = 0;\n"
+     "            for (int64_t p = 0; p < n; p++)\n"
+     "                s += b[j * n + p] * c[i * n + p];\n"
+     "            a[i * m + j] = s;\n"
+     "        }\n"
+     "    }",
+     "strip(j:16);interchange(i,j_s);pack(b:j_s);interchange(p3,j3);transpose(j3,p3);"
+     "regtile(i:4,j:16)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        for (int64_t j = 0; j < m; j++) {\n"
+     "            real s = 0;\n"
      "            for (int64_t p = 0; p < n; p++) {\n"
      "                const int64_t at = p * m + j;\n"
      "                s += b[at] * c[i * n + p];\n"
@@ -340,6 +350,20 @@ static void nest_patterns__a_product__packed_tiles_come_first(void **state)
                         "strip(j:16);interchange(i,j_s);pack(b:j_s);regtile(i:6,j:16)");
     for (size_t i = 1; i < count; i++)
         assert_true(out[i].prior_log_ratio <= out[i - 1].prior_log_ratio);
+}
+
+/* The second factor lies with its rows along the sum: the copy is a transposition. */
+static void nest_patterns__a_product_of_rows__the_copy_is_turned_in_registers(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_pattern out[NEST_MAX_PATTERNS];
+    const size_t count = patterns_of(&arena, exact[2].body, out);
+    (void)state;
+    assert_true(count > 4);
+    assert_string_equal(out[0].name, "nest-pack-6x2");
+    assert_string_equal(out[0].steps,
+                        "strip(j:16);interchange(i,j_s);pack(b:j_s);interchange(p3,j3);"
+                        "transpose(j3,p3);regtile(i:6,j:16)");
 }
 
 static void nest_patterns__rows__all_their_loops_in_vectors(void **state)
@@ -444,6 +468,7 @@ int main(void)
         cmocka_unit_test(vectorize__what_it_cannot_do__is_refused_in_words),
         cmocka_unit_test(vectorize__the_task_keeps_its_sums__is_refused),
         cmocka_unit_test(nest_patterns__a_product__packed_tiles_come_first),
+        cmocka_unit_test(nest_patterns__a_product_of_rows__the_copy_is_turned_in_registers),
         cmocka_unit_test(nest_patterns__rows__all_their_loops_in_vectors),
         cmocka_unit_test(nest_patterns__a_recurrence__none),
         cmocka_unit_test(vector_code__whole_numbers__is_exactly_the_references),

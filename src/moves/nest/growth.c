@@ -257,3 +257,30 @@ void privatize_all(struct growth *g)
         }
     }
 }
+
+/* --- copies of pack() --------------------------------------------------------------------------
+ */
+
+/* The first loop of the list or of the branches in it. */
+static const struct nest_stmt *first_loop(const struct nest_stmt *first)
+{
+    for (const struct nest_stmt *s = first; s; s = s->next) {
+        const struct nest_stmt *found = s->kind == NEST_IF    ? first_loop(s->body)
+                                        : s->kind == NEST_FOR ? s
+                                                              : NULL;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+void turn_copy(struct growth *g, const char *loop)
+{
+    const struct nest_stmt *packed = nest_find_loop(g->now, loop);
+    const struct nest_stmt *outer = packed ? first_loop(packed->body) : NULL;
+    const struct nest_stmt *inner = outer ? nest_only_loop(outer) : NULL;
+    struct growth turned = *g;
+    if (inner && grow(&turned, "interchange(%s,%s)", outer->name, inner->name) &&
+        grow(&turned, "transpose(%s,%s)", inner->name, outer->name))
+        *g = turned;
+}

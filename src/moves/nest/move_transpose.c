@@ -161,9 +161,8 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (lanes == 0 || !find_statement(&t, refusal) || !vector_independent(edit, t.outer, refusal) ||
         !vector_independent(edit, t.inner, refusal))
         return false;
-    if (strstr(edit->nest->prologue, "vreal_transpose("))
-        return nest_refuse(edit, refusal, "there is a transposition already");
-    add_helper(edit, lanes);
+    if (!strstr(edit->nest->prologue, "vreal_transpose("))
+        add_helper(edit, lanes);
     return rewrite(&t, lanes, refusal);
 }
 

@@ -162,8 +162,10 @@ static void add_packed(struct patterns *p, const struct tile_site *site, struct 
     const long long lanes = size.vectors * p->lanes;
     (void)vectorize_all(&g, site->outer, 4 * p->lanes);
     if (!site->packed || !grow(&g, "strip(%s:%lld)", j, lanes) ||
-        !grow(&g, "interchange(%s,%s_s)", i, j) || !grow(&g, "pack(%s:%s_s)", site->packed, j) ||
-        !grow(&g, "regtile(%s:%d,%s:%lld)", i, size.rows, j, lanes))
+        !grow(&g, "interchange(%s,%s_s)", i, j) || !grow(&g, "pack(%s:%s_s)", site->packed, j))
+        return;
+    turn_copy(&g, arena_printf(p->arena, "%s_s", j));
+    if (!grow(&g, "regtile(%s:%d,%s:%lld)", i, size.rows, j, lanes))
         return;
     add(p, &g, arena_printf(p->arena, "nest-pack-%dx%d", size.rows, size.vectors),
         arena_printf(p->arena,

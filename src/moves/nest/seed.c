@@ -297,8 +297,10 @@ static bool tile_pass(struct growth *g, const char *rows, int height, int64_t wi
             continue;
         if (grow(&packed, "strip(%s:%lld)", lanes, (long long)width) &&
             grow(&packed, "interchange(%s,%s_s)", rows, lanes) &&
-            grow(&packed, "pack(%s:%s_s)", array->name, lanes) &&
-            grow(&packed, "regtile(%s:%d,%s:%lld)", rows, height, lanes, (long long)width)) {
+            grow(&packed, "pack(%s:%s_s)", array->name, lanes)) {
+            turn_copy(&packed, arena_printf(g->arena, "%s_s", lanes));
+            if (!grow(&packed, "regtile(%s:%d,%s:%lld)", rows, height, lanes, (long long)width))
+                continue;
             *g = packed;
             return true;
         }
