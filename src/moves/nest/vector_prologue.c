@@ -17,10 +17,12 @@ struct helper {
 /* Lanes one by one only where gcc makes one instruction of them in any place (rint, sqrt): maxima
  * written so end as scalars inside loops.
  *
- * exp: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2], in two factors, so that results beyond the
- * normal numbers come out as infinity, subnormal or 0, and NaN stays (Cody and Waite, "Software
- * Manual for the Elementary Functions", 1980; coefficients of a Chebyshev fit to 2 ulp). tanh: an
- * odd polynomial near 0, where the other form cancels, and 1 - 2 / (exp(2 x) + 1) elsewhere. */
+ * exp: 2^k times a polynomial on [-ln 2 / 2, ln 2 / 2] (Cody and Waite, "Software Manual for the
+ * Elementary Functions", 1980; coefficients of a Chebyshev fit to 1 ulp). k comes by adding
+ * 1.5 * 2^23, whose last bit is 1; it is read from the bits, since a compiler that may reassociate
+ * would take the sum apart. The polynomial is doubled and the power halved, as the largest results
+ * want 2^128. tanh: an odd polynomial near 0, where the other form cancels, and
+ * 1 - 2 / (exp(2 x) + 1) elsewhere. */
 static const struct helper helpers[] = {
     {"vreal_of",
      {NULL},
@@ -94,24 +96,25 @@ static const struct helper helpers[] = {
      "    return root;\n"
      "}\n"},
     {"vreal_exp",
-     {"vreal_max", "vreal_min", "vreal_of", NULL},
-     "/* to 2 ulp; NaN stays, beyond the numbers: infinity or 0 */\n"
+     {"vreal_min", "vreal_of", NULL},
+     "/* to 2 ulp; NaN stays; 0 where the result is not far above the least normal number or "
+     "below\n"
+     " * it, infinity beyond the largest. n: the exponent of half the result in its last bits */\n"
      "static inline vreal vreal_exp(vreal x)\n"
      "{\n"
-     "    vreal n;\n"
-     "    x = vreal_min(vreal_of(89), vreal_max(vreal_of(-104), x));\n"
-     "    for (int i = 0; i < VREAL_LANES; i++)\n"
-     "        n[i] = __builtin_rintf(x[i] * 1.44269504f);\n"
-     "    const vreal r = x - n * 0.693359375f + n * 2.12194440e-4f;\n"
-     "    vreal p = r * 1.9875691e-4f + 1.3981999e-3f;\n"
-     "    p = p * r + 8.3334519e-3f;\n"
-     "    p = p * r + 4.1665796e-2f;\n"
-     "    p = p * r + 1.6666665e-1f;\n"
-     "    p = p * r + 0.5f;\n"
-     "    p = p * (r * r) + r + 1.0f;\n"
-     "    const vmask k = __builtin_convertvector(n, vmask);\n"
-     "    const vmask half = k >> 1;\n"
-     "    return p * (vreal)((half + 127) << 23) * (vreal)((k - half + 127) << 23);\n"
+     "    x = vreal_min(vreal_of(89), x);\n"
+     "    const vreal n = x * 1.44269504f + 12583038.0f;\n"
+     "    const vmask e = (vmask)n & 255;\n"
+     "    const vreal k = __builtin_convertvector(e - 126, vreal);\n"
+     "    const vreal r = x - k * 0.693359375f + k * 2.12194440e-4f;\n"
+     "    vreal p = r * 3.9751382e-4f + 2.7963998e-3f;\n"
+     "    p = p * r + 1.66669038e-2f;\n"
+     "    p = p * r + 8.3331592e-2f;\n"
+     "    p = p * r + 3.3333330e-1f;\n"
+     "    p = p * r + 1.0f;\n"
+     "    p = p * r + 2.0f;\n"
+     "    p = p * r + 2.0f;\n"
+     "    return (vreal)((vmask)(p * (vreal)(e << 23)) & ~(x < -86.98f));\n"
      "}\n"},
     {"vreal_tanh",
      {"vreal_exp", "vreal_select", "vreal_abs", NULL},
