@@ -63,6 +63,9 @@ static bool set_word(struct change *change, const char *word)
     if (str_starts_with(word, "nest="))
         return recipe_add_nest(change->env, &change->recipe, equal + 1, change->arena,
                                &change->refusal);
+    if (str_starts_with(word, "sizes="))
+        return recipe_resize_nest(change->env, &change->recipe, equal + 1, change->arena,
+                                  &change->refusal);
     enum field field = FIELD_COUNT;
     if (!field_find(word, (size_t)(equal - word), &field))
         BUG("move sets '%s'", word);
@@ -166,6 +169,8 @@ static bool check_word(const char *word, struct arena *arena)
         return true;
     if (str_starts_with(word, "nest=") || str_starts_with(word, "whole-nest="))
         return recipe_check_nest(equal + 1, arena);
+    if (str_starts_with(word, "sizes="))
+        return recipe_check_sizes(equal + 1);
     return field_find(word, (size_t)(equal - word), &field) && check_options(field, equal + 1);
 }
 

@@ -3,6 +3,7 @@
 #include "moves/internal.h"
 #include "moves/nest/pattern.h"
 #include "moves/nest/seed.h"
+#include "moves/nest/sizes.h"
 
 #include "base/str.h"
 
@@ -10,6 +11,9 @@
  * what loops without them want to become vectors. */
 static const char flags[] = "fast=no-errno?,no-trapping?";
 static const char loop_flags[] = "fast=no-errno?,no-trapping? restrict=1?";
+
+/* What a change of sizes gains where it gains. */
+#define SIZE_PRIOR 0.03
 
 struct rows {
     struct arena *arena;
@@ -82,6 +86,21 @@ static void add_steps(struct rows *rows, const struct nest *nest, const struct n
     }
 }
 
+/* Other sizes of what is there: little each, but they add up. */
+static void add_sizes(struct rows *rows)
+{
+    for (size_t i = 0; nest_size_change(i); i++) {
+        const struct nest_size_change *change = nest_size_change(i);
+        add(rows, &(struct move){.name = change->name,
+                                 .group = "sizes",
+                                 .intent = change->intent,
+                                 .breaks = "",
+                                 .changes = arena_printf(rows->arena, "sizes=%s", change->name),
+                                 .numerics = NUMERICS_EXACT,
+                                 .prior_log_ratio = SIZE_PRIOR});
+    }
+}
+
 /* The reference's nest; false where there is none. */
 static bool read_reference(const struct moves_env *env, struct arena *arena,
                            struct nest_target *target, struct nest **out)
@@ -118,5 +137,6 @@ size_t catalogue_nest_steps(const struct moves_env *env, struct arena *arena, st
     if (!read_reference(env, arena, &target, &nest))
         return 0;
     add_steps(&rows, nest, &target);
+    add_sizes(&rows);
     return rows.count;
 }

@@ -98,12 +98,17 @@ bool recipe_set_nest(const struct moves_env *env, struct recipe *recipe, const c
 bool recipe_add_nest(const struct moves_env *env, struct recipe *recipe, const char *steps,
                      struct arena *arena, const char **refusal);
 
+/* The same steps with a size changed, by the name of the change (nest/sizes.h). */
+bool recipe_resize_nest(const struct moves_env *env, struct recipe *recipe, const char *change,
+                        struct arena *arena, const char **refusal);
+bool recipe_check_sizes(const char *change);
+
 /* The catalogue's moves on the nest of env's task, best first; at most `capacity`. */
-enum { CATALOGUE_MAX_NEST = 48, CATALOGUE_MAX_STEPS = 16 };
+enum { CATALOGUE_MAX_NEST = 48, CATALOGUE_MAX_STEPS = 40 };
 size_t catalogue_nest(const struct moves_env *env, struct arena *arena, struct move *out,
                       size_t capacity);
 
-/* Single steps on it, to try on top of others. */
+/* Single steps on it and changes of sizes, to try on top of others. */
 size_t catalogue_nest_steps(const struct moves_env *env, struct arena *arena, struct move *out,
                             size_t capacity);
 

@@ -1,5 +1,6 @@
 /* The steps on the loop nest that a recipe begins with. */
 #include "moves/internal.h"
+#include "moves/nest/sizes.h"
 #include "moves/nest_move.h"
 
 #include "base/buf.h"
@@ -115,4 +116,26 @@ bool recipe_add_nest(const struct moves_env *env, struct recipe *recipe, const c
     }
     const char *all = recipe->nest ? arena_printf(arena, "%s;%s", recipe->nest, steps) : steps;
     return recipe_set_nest(env, recipe, all, arena, refusal);
+}
+
+bool recipe_resize_nest(const struct moves_env *env, struct recipe *recipe, const char *change,
+                        struct arena *arena, const char **refusal)
+{
+    const char *steps = NULL;
+    const int64_t lanes = env->vector_bytes / (int64_t)dtype_bytes(env->task->dtype);
+    if (!recipe->nest) {
+        *refusal = "there are no steps on the loop nest yet";
+        return false;
+    }
+    return nest_resize(recipe->nest, change, lanes, arena, &steps, refusal) &&
+           recipe_set_nest(env, recipe, steps, arena, refusal);
+}
+
+bool recipe_check_sizes(const char *change)
+{
+    for (size_t i = 0; nest_size_change(i); i++) {
+        if (str_equal(nest_size_change(i)->name, change))
+            return true;
+    }
+    return false;
 }

@@ -149,9 +149,10 @@ static void move_apply__random_walks__text_comes_back_equal(void **state)
             assert_true(recipe_candidate(&f->env, back, &arena, &b, &err));
             assert_string_equal(candidate_id(&a).text, candidate_id(&b).text);
             assert_string_equal(a.recipe, text);
-            /* The same move again has nothing to do. */
+            /* The same move again has nothing to do; a size may change once more. */
             const struct recipe *again = NULL;
-            assert_false(move_apply(&f->env, move, at, &arena, &again, &refusal));
+            if (!str_equal(move->group, "sizes"))
+                assert_false(move_apply(&f->env, move, at, &arena, &again, &refusal));
         }
         arena_free(&arena);
     }
