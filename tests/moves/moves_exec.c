@@ -60,7 +60,7 @@ static const char *const forms[] = {
     "restrict()",      "peel(L:1)",        "peel(L:F)",      "unswitch(L)",  "accumulate(V)",
     "expand(V,L)",     "expand(V,L)",      "promote(A,L)",   "promote(V,L)", "privatize(V,L)",
     "jam(L:2)",        "vectorize(L:W)",   "vectorize(L:W)", "regtile(R)",   "pack(A:L)",
-    "transpose(P)",
+    "pack(A:L,L)",     "transpose(P)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)

@@ -52,6 +52,8 @@ static void nest_seeds__attention__parts_its_passes(void **state)
     assert_non_null(strstr(seed->steps, "privatize(score,i)"));
     assert_non_null(strstr(seed->steps, "pack(k:"));
     assert_non_null(strstr(seed->steps, "transpose("));
+    assert_non_null(
+        strstr(find(seeds, count, "rows-apart-32-packed-once")->steps, "pack(k:j_s,i_s)"));
     assert_non_null(strstr(seed->steps, "regtile(i2:8,j:16)"));
     assert_non_null(strstr(seed->steps, "regtile(i222:8,p2:16)"));
 }

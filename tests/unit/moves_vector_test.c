@@ -192,6 +192,19 @@ static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
          "vectorize(j:8);reverse(i)", "dependence"},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] = y[j] / x[0];",
          "vectorize(j:8)", "x"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[i] += b[i * m + j];",
+         "strip(j:16);pack(b:j_s,i)", "what is read of 'b' changes in loop 'i'"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) a[i] += a[j];",
+         "strip(j:16);pack(a:j_s,i)", "not only read"},
+        {"for (int64_t i = 0; i < n; i++) { x[i] = y[i]; for (int64_t j = 0; j < m; j++) a[j] += "
+         "x[j]; }",
+         "strip(j:16);pack(x:j_s,i)", "more with 'x' than to read it"},
+        {"for (int64_t i = 0; i < n; i++) { const int64_t q = i / 2; for (int64_t j = 0; j < m; "
+         "j++) a[j] += y[j + q]; }",
+         "strip(j:16);pack(y:j_s,i)", "what is read of 'y' changes in loop 'i'"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t p = 0; p < n; p++) for (int64_t j = 0; j < "
+         "m; j++) a[i] += y[j];",
+         "strip(j:16);pack(y:j_s,i)", "not directly in loop 'i'"},
         {"for (int64_t i = 0; i < n; i++) x[0] += y[0];", "vectorize(i:8)",
          "several rounds assign to the same element of 'x'"},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) if (y[j] > 0) x[j] += "
@@ -268,6 +281,25 @@ static const struct {
      "    }",
      "strip(j:16);interchange(i,j_s);pack(b:j_s);interchange(p3,j3);transpose(j3,p3);"
      "regtile(i:4,j:16)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        for (int64_t j = 0; j < m; j++) {\n"
+     "            real s = 0;\n"
+     "            for (int64_t p = 0; p < n; p++)\n"
+     "                s += b[j * n + p] * c[i * n + p];\n"
+     "            a[i * m + j] = s;\n"
+     "        }\n"
+     "    }",
+     "strip(i:4);strip(j:16);interchange(i,j_s);pack(b:j_s,i_s);interchange(p3,j3);"
+     "transpose(j3,p3);regtile(i:4,j:16)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        for (int64_t j = 0; j < m; j++) {\n"
+     "            real s = 1;\n"
+     "            for (int64_t p = 0; p < 100 * n; p++)\n"
+     "                s += b[p + j] * c[i + p];\n"
+     "            a[i * m + j] = s;\n"
+     "        }\n"
+     "    }",
+     "strip(i:4);strip(j:16);interchange(i,j_s);pack(b:j_s,i_s);regtile(i:4,j:16)"},
     {"    for (int64_t i = 0; i < n; i++) {\n"
      "        for (int64_t j = 0; j < m; j++) {\n"
      "            real s = 0;\n"
@@ -348,6 +380,10 @@ static void nest_patterns__a_product__packed_tiles_come_first(void **state)
     assert_string_equal(out[0].name, "nest-pack-6x2");
     assert_string_equal(out[0].steps,
                         "strip(j:16);interchange(i,j_s);pack(b:j_s);regtile(i:6,j:16)");
+    bool has_strips = false;
+    for (size_t i = 0; i < count; i++)
+        has_strips = has_strips || str_equal(out[i].name, "nest-pack-256-6x2");
+    assert_true(has_strips);
     for (size_t i = 1; i < count; i++)
         assert_true(out[i].prior_log_ratio <= out[i - 1].prior_log_ratio);
 }

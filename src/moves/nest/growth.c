@@ -274,12 +274,17 @@ static const struct nest_stmt *first_loop(const struct nest_stmt *first)
     return NULL;
 }
 
-void turn_copy(struct growth *g, const char *loop)
+void turn_copy(struct growth *g, const char *loop, bool is_in_front)
 {
     const struct nest_stmt *packed = nest_find_loop(g->now, loop);
-    const struct nest_stmt *outer = packed ? first_loop(packed->body) : NULL;
+    const struct nest_stmt *in = packed && is_in_front ? nest_parent(g->now, packed) : packed;
+    const struct nest_stmt *outer = in ? first_loop(in->body) : NULL;
     const struct nest_stmt *inner = outer ? nest_only_loop(outer) : NULL;
     struct growth turned = *g;
+    while (inner && nest_only_loop(inner)) {
+        outer = inner;
+        inner = nest_only_loop(inner);
+    }
     if (inner && grow(&turned, "interchange(%s,%s)", outer->name, inner->name) &&
         grow(&turned, "transpose(%s,%s)", inner->name, outer->name))
         *g = turned;

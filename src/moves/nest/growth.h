@@ -41,9 +41,9 @@ size_t count_conditions_in(const struct nest *nest, const char *loop);
 /* Peels the borders of the named loops, where what is left of them then asks less. Not of loops
  * over a few fixed places. */
 void peel_borders(struct growth *g, const struct names *loops);
-/* The copy that pack() has just put into the loop, where it reads across memory: squares of it are
- * turned in registers. Where it is none such, nothing changes. */
-void turn_copy(struct growth *g, const char *loop);
+/* The copy that pack() has just put into the loop (is_in_front: in front of it), where it reads
+ * across memory: squares of it are turned in registers. Where it is none such, nothing changes. */
+void turn_copy(struct growth *g, const char *loop, bool is_in_front);
 /* Scratch arrays of the function belong to the rounds of the loops that use them. */
 void privatize_all(struct growth *g);
 

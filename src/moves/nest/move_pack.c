@@ -1,5 +1,5 @@
 /* pack(b:j_s): what each round of j_s reads of b, copied first into a local array in the order in
- * which it is read. */
+ * which it is read. pack(b:j_s,i_s): the copies of all rounds of j_s once, in front of i_s. */
 #include "moves/nest/affine.h"
 #include "moves/nest/edit.h"
 #include "moves/nest/move.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_COUNTERS = 8, LEAST_BYTES = 16384, MOST_BYTES = 262144 };
+enum { MAX_COUNTERS = 8, LEAST_BYTES = 16384, MOST_BYTES = 262144, MOST_BYTES_IN_FRONT = 1 << 20 };
 
 /* A loop inside, whose counter is in the subscript. */
 struct counter {
@@ -20,6 +20,8 @@ struct counter {
 struct packing {
     struct nest_edit *edit;
     struct nest_stmt *loop;
+    struct nest_stmt
+        *before; /* around `loop`: the copies are made in front of it; NULL: in `loop` */
     const struct nest_symbol *array;
     const char **refusal;
     const struct nest_expr *access; /* the one form in which the array is read */
@@ -140,8 +142,29 @@ static bool order_counters(struct packing *p)
     return true;
 }
 
-/* Where the element of these counters lies in the local array. */
-static const struct nest_expr *place(const struct packing *p,
+/* What stands between one round's copy and the next for every round of the counter, and the size of
+ * a copy for each round of the one loop whose size is not known. */
+static int64_t known_elements(const struct packing *p)
+{
+    int64_t known = 1;
+    for (size_t i = 0; i < p->count; i++)
+        known *= p->counters[i].extent ? p->counters[i].extent : 1;
+    return known;
+}
+
+/* `rounds` of the loop's counter in elements of the copies. */
+static const struct nest_expr *in_elements(const struct packing *p, const struct nest_expr *rounds)
+{
+    const struct counter *first = &p->counters[0];
+    const struct nest_expr *elements =
+        nest_index(p->edit, "*", rounds, nest_number(p->edit, known_elements(p) / p->loop->step));
+    return first->extent ? elements
+                         : nest_index(p->edit, "*", elements,
+                                      nest_index(p->edit, "-", first->end, first->loop->from));
+}
+
+/* Where the element of these counters lies in the local array; `round` is the loop's counter. */
+static const struct nest_expr *place(const struct packing *p, const struct nest_symbol *round,
                                      const struct nest_symbol *const *counters)
 {
     const struct nest_expr *at = nest_number(p->edit, 0);
@@ -156,25 +179,46 @@ static const struct nest_expr *place(const struct packing *p,
             at = nest_index(p->edit, "*", at, nest_number(p->edit, c->extent));
         at = nest_index(p->edit, "+", at, offset);
     }
-    return at;
+    if (!p->before)
+        return at;
+    const struct nest_expr *from =
+        nest_index(p->edit, "-", nest_name(p->edit, round), p->loop->from);
+    return nest_index(p->edit, "+", in_elements(p, from), at);
 }
 
-/* for p2, for j2: b_pack[place] = b[...] */
+static const struct nest_expr *in_round(const struct packing *p, const struct nest_symbol *round,
+                                        const struct nest_expr *expr)
+{
+    return round == p->loop->symbol
+               ? expr
+               : nest_replace(p->edit, expr, p->loop->symbol, nest_name(p->edit, round));
+}
+
+/* for p2, for j2: b_pack[place] = b[...]; in front of another loop within a loop over all rounds.
+ */
 static struct nest_stmt *copy_loops(struct packing *p, const struct nest_symbol *buffer)
 {
     struct nest_stmt *outermost = NULL;
     struct nest_stmt **link = &outermost;
     const struct nest_symbol *counters[MAX_COUNTERS];
-    const struct nest_expr *from = p->access;
+    const struct nest_symbol *round = p->loop->symbol;
+    if (p->before) {
+        outermost = nest_new_loop(p->edit, round->name, round->type, p->loop->from,
+                                  nest_end(p->edit, p->loop), p->loop->step, NULL, p->loop->line);
+        round = outermost->symbol;
+        link = &outermost->body;
+    }
+    const struct nest_expr *from = in_round(p, round, p->access);
     for (size_t i = 0; i < p->count; i++) {
         const struct counter *c = &p->counters[i];
-        *link = nest_new_loop(p->edit, c->loop->symbol->name, c->loop->symbol->type, c->loop->from,
-                              c->end, 1, NULL, p->loop->line);
+        *link = nest_new_loop(p->edit, c->loop->symbol->name, c->loop->symbol->type,
+                              in_round(p, round, c->loop->from), in_round(p, round, c->end), 1,
+                              NULL, p->loop->line);
         counters[i] = (*link)->symbol;
         from = nest_replace(p->edit, from, c->loop->symbol, nest_name(p->edit, counters[i]));
         link = &(*link)->body;
     }
-    const struct nest_expr *at = place(p, counters);
+    const struct nest_expr *at = in_round(p, round, place(p, round, counters));
     *link = nest_assign(p->edit, nest_access(p->edit, buffer, &at, 1), "=", from, p->loop->line);
     return outermost;
 }
@@ -203,13 +247,18 @@ static void redirect_in(const struct packing *p, struct nest_stmt *first,
     }
 }
 
+/* Of the local array: part of the second cache, a larger one where all that is read is kept. */
+static int64_t most_elements(const struct packing *p)
+{
+    const int64_t most = p->before ? MOST_BYTES_IN_FRONT : MOST_BYTES;
+    const int64_t cache = p->edit->target.cache_bytes[1] / (p->before ? 2 : 4);
+    const int64_t bytes = cache < LEAST_BYTES ? LEAST_BYTES : cache > most ? most : cache;
+    return bytes / (int64_t)dtype_bytes(p->edit->nest->task->dtype);
+}
+
 static int64_t capacity_of(const struct packing *p, int64_t *rows)
 {
-    const int64_t cache = p->edit->target.cache_bytes[1] / 4;
-    const int64_t bytes = cache < LEAST_BYTES  ? LEAST_BYTES
-                          : cache > MOST_BYTES ? MOST_BYTES
-                                               : cache;
-    const int64_t capacity = bytes / (int64_t)dtype_bytes(p->edit->nest->task->dtype);
+    const int64_t capacity = most_elements(p);
     int64_t row = 1;
     for (size_t i = 0; i < p->count; i++) {
         if (p->counters[i].extent > capacity / row)
@@ -221,47 +270,174 @@ static int64_t capacity_of(const struct packing *p, int64_t *rows)
     return has_rows ? *rows * row : row;
 }
 
-static bool rewrite(struct packing *p)
+/* Do all rounds' copies fit, and is there a round that reads them? */
+static const struct nest_expr *fits_in_front(const struct packing *p, int64_t capacity)
 {
     struct nest_edit *edit = p->edit;
-    int64_t rows = 0;
-    const int64_t capacity = capacity_of(p, &rows);
-    const struct nest_symbol *counters[MAX_COUNTERS];
-    if (capacity == 0)
-        return nest_refuse(edit, p->refusal, "what a round reads of '%s' is too large",
-                           p->array->name);
+    const struct nest_expr *step = nest_number(edit, p->loop->step);
+    const struct nest_expr *last = nest_number(edit, p->loop->step - 1);
+    const struct nest_expr *rounds =
+        nest_index(edit, "+", nest_index(edit, "-", nest_end(edit, p->loop), p->loop->from), last);
+    if (p->loop->step > 1)
+        rounds = nest_index(edit, "*", nest_index(edit, "/", rounds, step), step);
+    return nest_binary(
+        edit, "&&", nest_binary(edit, "<", p->before->from, nest_end(edit, p->before)),
+        nest_binary(edit, "<=", in_elements(p, rounds), nest_number(edit, capacity)));
+}
+
+/* The statements with the copy in front where it fits, and as they were where not. */
+static struct nest_stmt *branch(const struct packing *p, const struct nest_expr *fits,
+                                struct nest_stmt *packed, struct nest_stmt *plain)
+{
+    struct nest_stmt *branch = nest_new_stmt(p->edit, NEST_IF, p->loop->line);
+    branch->value = fits;
+    branch->body = packed;
+    branch->otherwise = plain;
+    return branch;
+}
+
+static struct nest_stmt *declare_copy(const struct packing *p, int64_t capacity)
+{
+    struct nest_edit *edit = p->edit;
     struct nest_stmt *declared = nest_new_stmt(edit, NEST_DECLARE, p->loop->line);
     declared->symbol =
         nest_new_symbol(edit, NEST_ARRAY, arena_printf(edit->arena, "%s_pack", p->array->name),
                         "_Alignas(64) real");
     declared->symbol->dimensions[declared->symbol->rank++] = nest_number(edit, capacity);
     declared->symbol->is_written = true;
-    struct nest_stmt *body = p->loop->body;
-    struct nest_stmt *otherwise = rows > 0 ? nest_copy_list(edit, body) : NULL;
+    return declared;
+}
+
+static bool rewrite(struct packing *p)
+{
+    struct nest_edit *edit = p->edit;
+    struct nest_stmt *scope = p->before ? p->before : p->loop;
+    int64_t rows = 0;
+    const int64_t capacity = capacity_of(p, &rows);
+    const struct nest_symbol *counters[MAX_COUNTERS];
+    if (capacity == 0)
+        return nest_refuse(edit, p->refusal, "what a round reads of '%s' is too large",
+                           p->array->name);
+    struct nest_stmt *declared = declare_copy(p, p->before ? most_elements(p) : capacity);
+    struct nest_stmt *behind = scope->next;
+    struct nest_stmt *plain = NULL;
+    scope->next = NULL;
+    if (p->before)
+        plain = nest_copy_list(edit, scope);
+    else if (rows > 0)
+        plain = nest_copy_list(edit, scope->body);
+    scope->next = behind;
     for (size_t i = 0; i < p->count; i++)
         counters[i] = p->counters[i].loop->symbol;
-    const struct nest_expr *at = place(p, counters);
+    const struct nest_expr *at = place(p, p->loop->symbol, counters);
     struct nest_stmt *copy = copy_loops(p, declared->symbol);
-    redirect_in(p, body, nest_access(edit, declared->symbol, &at, 1));
-    declared->next = nest_append(copy, body);
-    if (rows == 0) {
-        p->loop->body = declared;
+    redirect_in(p, p->loop->body, nest_access(edit, declared->symbol, &at, 1));
+    if (p->before) {
+        struct nest_stmt **link = nest_link(edit->nest, scope);
+        declared->next = nest_append(copy, scope);
+        *link = branch(p, fits_in_front(p, most_elements(p)), declared, plain);
+        (*link)->next = behind;
+        scope->next = NULL;
         return true;
     }
-    struct nest_stmt *branch = nest_new_stmt(edit, NEST_IF, p->loop->line);
-    const struct counter *c = &p->counters[0];
-    branch->value = nest_binary(edit, "<=", nest_index(edit, "-", c->end, c->loop->from),
-                                nest_number(edit, rows));
-    branch->body = declared;
-    branch->otherwise = otherwise;
-    p->loop->body = branch;
+    declared->next = nest_append(copy, p->loop->body);
+    p->loop->body = declared;
+    if (rows > 0) {
+        const struct counter *c = &p->counters[0];
+        const struct nest_expr *fits = nest_binary(
+            edit, "<=", nest_index(edit, "-", c->end, c->loop->from), nest_number(edit, rows));
+        p->loop->body = branch(p, fits, declared, plain);
+    }
+    return true;
+}
+
+/* --- copies in front of a loop around ------------------------------------------------------------
+ */
+
+/* An expression whose value must be known in front of `before`. */
+struct outside {
+    const struct packing *p;
+    bool is_known;
+};
+
+static bool is_counter_inside(void *context, struct nest_stmt *stmt, int depth)
+{
+    (void)depth;
+    return stmt->kind != NEST_FOR || stmt->symbol != context;
+}
+
+static bool is_own(const struct packing *p, const struct nest_symbol *symbol)
+{
+    bool own = symbol == p->loop->symbol;
+    for (size_t i = 0; i < p->count; i++)
+        own = own || symbol == p->counters[i].loop->symbol;
+    return own;
+}
+
+/* Counters of the copy's own loops, and what nothing inside declares, counts or assigns. */
+static bool is_known_outside(const struct packing *p, const struct nest_expr *expr)
+{
+    struct nest_symbol *symbol = (struct nest_symbol *)(uintptr_t)expr->symbol;
+    if (expr->kind == NEST_CALL || (expr->kind == NEST_ACCESS && symbol != p->array))
+        return false;
+    if (expr->kind == NEST_NAME && !is_own(p, symbol) &&
+        (symbol == p->before->symbol || nest_list_declares(p->before->body, symbol) ||
+         nest_list_assigns(p->before->body, symbol) ||
+         !nest_walk(p->before->body, is_counter_inside, symbol)))
+        return false;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (!is_known_outside(p, expr->args[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Nothing in `before` writes to the array. */
+static bool only_reads(void *context, struct nest_stmt *stmt, int depth)
+{
+    const struct packing *p = context;
+    (void)depth;
+    return stmt->kind != NEST_OPAQUE &&
+           (stmt->kind != NEST_DECLARE || stmt->symbol->kind != NEST_POINTER) &&
+           (stmt->kind != NEST_ASSIGN || stmt->target->symbol != p->array);
+}
+
+static bool check_in_front(const struct packing *p)
+{
+    struct nest_edit *edit = p->edit;
+    if (nest_parent(edit->nest, p->loop) != p->before)
+        return nest_refuse(edit, p->refusal, "loop '%s' is not directly in loop '%s'",
+                           p->loop->name, p->before->name);
+    if (p->before->step < 0 || p->loop->step < 0 || !nest_end(edit, p->loop) ||
+        !nest_end(edit, p->before) || !nest_has_fixed_bounds(edit->nest, p->loop))
+        return nest_refuse(edit, p->refusal, "loops '%s' and '%s' do not both run upward",
+                           p->before->name, p->loop->name);
+    if (!nest_walk(p->before->body, only_reads, (void *)(uintptr_t)p))
+        return nest_refuse(edit, p->refusal,
+                           "loop '%s' does more with '%s' than to read it, or holds what is not "
+                           "understood",
+                           p->before->name, p->array->name);
+    bool is_known = is_known_outside(p, p->access) && is_known_outside(p, p->loop->from) &&
+                    is_known_outside(p, p->loop->bound);
+    for (size_t i = 0; i < p->count; i++)
+        is_known = is_known && is_known_outside(p, p->counters[i].loop->from) &&
+                   is_known_outside(p, p->counters[i].end);
+    if (!is_known)
+        return nest_refuse(edit, p->refusal, "what is read of '%s' changes in loop '%s'",
+                           p->array->name, p->before->name);
+    const struct counter *first = &p->counters[0];
+    if (known_elements(p) % p->loop->step != 0 ||
+        (first->extent == 0 && (nest_expr_uses(first->end, p->loop->symbol) ||
+                                nest_expr_uses(first->loop->from, p->loop->symbol))))
+        return nest_refuse(edit, p->refusal, "the rounds of '%s' read parts of different sizes",
+                           p->loop->name);
     return true;
 }
 
 static bool apply(struct nest_edit *edit, const struct nest_step *step, const char **refusal)
 {
     struct packing p = {.edit = edit, .refusal = refusal, .is_ok = true};
-    if (!nest_step_count(edit, step, 1, 1, refusal))
+    if (!nest_step_count(edit, step, 1, 2, refusal))
         return false;
     p.array = nest_step_symbol(edit, step, 0, refusal);
     if (!p.array)
@@ -270,6 +446,11 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (!p.loop)
         return nest_refuse(edit, refusal, "there is no loop '%s'",
                            step->args[0].value ? step->args[0].value : "");
+    if (step->arg_count == 2) {
+        p.before = nest_step_loop(edit, step, 1, refusal);
+        if (!p.before)
+            return false;
+    }
     if (!edit->nest->task || p.array->kind != NEST_ARRAY || !p.array->is_parameter ||
         !strstr(p.array->type, "real"))
         return nest_refuse(edit, refusal, "'%s' is no argument that holds reals", p.array->name);
@@ -287,14 +468,14 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (p.count == 0)
         return nest_refuse(edit, refusal, "a round of '%s' reads one element of '%s'", p.loop->name,
                            p.array->name);
-    return rewrite(&p);
+    return (!p.before || check_in_front(&p)) && rewrite(&p);
 }
 
 const struct nest_move nest_move_pack = {
     .name = "pack",
     .group = "data",
     .intent = "copies what a round of a loop reads of an array into one place, in reading order",
-    .parameters = "pack(ARRAY:LOOP)",
+    .parameters = "pack(ARRAY:LOOP); pack(ARRAY:LOOP,AROUND): once, in front of AROUND",
     .precondition =
         "the array is read only, in one form; all loops inside but one have a size that "
         "is known, as those cut into strips do",

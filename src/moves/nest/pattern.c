@@ -153,24 +153,31 @@ struct tile_size {
 static const struct tile_size wide[] = {{8, 2}, {14, 2}, {12, 2}, {6, 4}, {8, 3}, {4, 4}};
 static const struct tile_size narrow[] = {{6, 2}, {4, 2}, {4, 3}, {3, 4}, {5, 2}, {8, 1}};
 
+/* `rows` of the outer loop at a time, so that what they read stays in the second cache while the
+ * panels of the packed array pass by; 0: all. */
 static void add_packed(struct patterns *p, const struct tile_site *site, struct tile_size size,
-                       double prior)
+                       int rows, double prior)
 {
     struct growth g = begin(p);
     const char *i = site->outer->name;
     const char *j = site->inner->name;
     const long long lanes = size.vectors * p->lanes;
     (void)vectorize_all(&g, site->outer, 4 * p->lanes);
-    if (!site->packed || !grow(&g, "strip(%s:%lld)", j, lanes) ||
-        !grow(&g, "interchange(%s,%s_s)", i, j) || !grow(&g, "pack(%s:%s_s)", site->packed, j))
+    if (!site->packed || (rows > 0 && !grow(&g, "strip(%s:%d)", i, rows)) ||
+        !grow(&g, "strip(%s:%lld)", j, lanes) || !grow(&g, "interchange(%s,%s_s)", i, j) ||
+        !grow(&g, "pack(%s:%s_s)", site->packed, j))
         return;
-    turn_copy(&g, arena_printf(p->arena, "%s_s", j));
+    turn_copy(&g, arena_printf(p->arena, "%s_s", j), false);
     if (!grow(&g, "regtile(%s:%d,%s:%lld)", i, size.rows, j, lanes))
         return;
-    add(p, &g, arena_printf(p->arena, "nest-pack-%dx%d", size.rows, size.vectors),
+    const char *sizes = arena_printf(p->arena, "%dx%d", size.rows, size.vectors);
+    add(p, &g,
+        rows > 0 ? arena_printf(p->arena, "nest-pack-%d-%s", rows, sizes)
+                 : arena_printf(p->arena, "nest-pack-%s", sizes),
         arena_printf(p->arena,
-                     "tiles of %d rows by %d vectors in registers; what all rows read is packed",
-                     size.rows, size.vectors),
+                     "tiles of %d rows by %d vectors in registers; what all rows read is packed%s",
+                     size.rows, size.vectors,
+                     rows > 0 ? arena_printf(p->arena, ", for %d rows at a time", rows) : ""),
         prior);
 }
 
@@ -190,6 +197,12 @@ static void add_tile(struct patterns *p, const struct tile_site *site, struct ti
         prior);
 }
 
+/* For more rows than the second cache holds. */
+static const struct {
+    int rows;
+    struct tile_size wide, narrow;
+} strips[] = {{256, {6, 4}, {6, 2}}, {256, {14, 2}, {4, 3}}, {128, {6, 4}, {6, 2}}};
+
 static void add_tiles(struct patterns *p)
 {
     struct site_search search = {.p = p};
@@ -200,7 +213,10 @@ static void add_tiles(struct patterns *p)
     for (size_t s = 0; s < search.count; s++) {
         const size_t before = p->count;
         for (size_t i = 0; i < count; i++)
-            add_packed(p, &search.sites[s], sizes[i], 3.0 - 0.02 * (double)i);
+            add_packed(p, &search.sites[s], sizes[i], 0, 3.0 - 0.02 * (double)i);
+        for (size_t i = 0; p->count > before && i < sizeof strips / sizeof *strips; i++)
+            add_packed(p, &search.sites[s], is_wide ? strips[i].wide : strips[i].narrow,
+                       strips[i].rows, 2.89 - 0.01 * (double)i);
         const size_t most = p->count > before ? TILES_BESIDE_PACKED : count;
         for (size_t i = 0; i < most; i++)
             add_tile(p, &search.sites[s], sizes[i], 2.6 - 0.02 * (double)i);

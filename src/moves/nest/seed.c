@@ -280,8 +280,20 @@ static void part_rows(struct growth *g, const char *rows, struct names *parts)
     }
 }
 
+/* What the tiles of a pass read across memory is packed: for each strip of rows, or once in front
+ * of all of them (`around`, else NULL). */
+static bool pack_for(struct growth *g, const char *array, const char *lanes, const char *around)
+{
+    if (around ? !grow(g, "pack(%s:%s_s,%s)", array, lanes, around)
+               : !grow(g, "pack(%s:%s_s)", array, lanes))
+        return false;
+    turn_copy(g, around ? around : arena_printf(g->arena, "%s_s", lanes), around != NULL);
+    return true;
+}
+
 /* A sum by tiles; where its lanes jump in memory, from a packed copy. */
-static bool tile_pass(struct growth *g, const char *rows, int height, int64_t width)
+static bool tile_pass(struct growth *g, const char *rows, int height, int64_t width,
+                      const char *around)
 {
     const struct nest_stmt *inner = nest_only_loop(nest_find_loop(g->now, rows));
     const char *lanes = inner ? inner->name : NULL;
@@ -297,10 +309,8 @@ static bool tile_pass(struct growth *g, const char *rows, int height, int64_t wi
             continue;
         if (grow(&packed, "strip(%s:%lld)", lanes, (long long)width) &&
             grow(&packed, "interchange(%s,%s_s)", rows, lanes) &&
-            grow(&packed, "pack(%s:%s_s)", array->name, lanes)) {
-            turn_copy(&packed, arena_printf(g->arena, "%s_s", lanes));
-            if (!grow(&packed, "regtile(%s:%d,%s:%lld)", rows, height, lanes, (long long)width))
-                continue;
+            pack_for(&packed, array->name, lanes, around) &&
+            grow(&packed, "regtile(%s:%d,%s:%lld)", rows, height, lanes, (long long)width)) {
             *g = packed;
             return true;
         }
@@ -328,36 +338,53 @@ static void vectorize_passes(struct growth *g, const char *rows)
     }
 }
 
-static void add_passes(struct seeds *seeds)
+/* Rows at once, rows of a tile, and whether what all strips read is packed only once. */
+struct apart {
+    int strip, height;
+    bool packs_once;
+};
+
+/* False where the passes cannot be parted, whatever the sizes are. */
+static bool add_apart(struct seeds *seeds, const char *rows, const struct apart *size, double prior)
 {
-    static const int sizes[][2] = {{64, 8}, {32, 8}};
-    const struct nest_stmt *found = find_rows(seeds->start.now);
-    for (size_t i = 0; found && seeds->start.lanes > 0 && i < sizeof sizes / sizeof *sizes; i++) {
-        struct growth g = seeds->start;
-        const char *rows = found->name;
-        struct names parts = {0};
-        bool any = false;
-        part_conditions(&g, rows);
-        if (!grow(&g, "strip(%s:%d)", rows, sizes[i][0]))
-            return;
-        const struct names variables = names_declared_in(g.now, rows);
-        for (size_t v = 0; v < variables.count; v++)
-            (void)grow(&g, "expand(%s,%s)", variables.items[v], rows);
-        part_rows(&g, rows, &parts);
-        for (size_t p = 0; p < parts.count; p++) {
-            if (!tile_pass(&g, parts.items[p], sizes[i][1], 2 * g.lanes))
-                vectorize_passes(&g, parts.items[p]);
-            else
-                any = true;
-        }
-        if (!any)
-            return;
-        add(seeds, &g, arena_printf(g.arena, "rows-apart-%d", sizes[i][0]),
+    struct growth g = seeds->start;
+    struct names parts = {0};
+    bool any = false;
+    const char *around = size->packs_once ? arena_printf(g.arena, "%s_s", rows) : NULL;
+    part_conditions(&g, rows);
+    if (!grow(&g, "strip(%s:%d)", rows, size->strip))
+        return false;
+    const struct names variables = names_declared_in(g.now, rows);
+    for (size_t v = 0; v < variables.count; v++)
+        (void)grow(&g, "expand(%s,%s)", variables.items[v], rows);
+    part_rows(&g, rows, &parts);
+    for (size_t p = 0; p < parts.count; p++) {
+        if (!tile_pass(&g, parts.items[p], size->height, 2 * g.lanes, around))
+            vectorize_passes(&g, parts.items[p]);
+        else
+            any = true;
+    }
+    if (any)
+        add(seeds, &g,
+            arena_printf(g.arena, "rows-apart-%d%s", size->strip,
+                         size->packs_once ? "-packed-once" : ""),
             arena_printf(g.arena,
                          "each pass over a strip of %d rows on its own: sums in tiles of "
-                         "registers, the others in vectors",
-                         sizes[i][0]),
-            3.0 - 0.02 * (double)i);
+                         "registers, the others in vectors%s",
+                         size->strip,
+                         size->packs_once ? "; what is read across memory is packed once" : ""),
+            prior);
+    return any;
+}
+
+static void add_passes(struct seeds *seeds)
+{
+    static const struct apart sizes[] = {
+        {32, 8, true}, {64, 8, true}, {64, 8, false}, {32, 8, false}};
+    const struct nest_stmt *found = find_rows(seeds->start.now);
+    for (size_t i = 0; found && seeds->start.lanes > 0 && i < sizeof sizes / sizeof *sizes; i++) {
+        if (!add_apart(seeds, found->name, &sizes[i], 3.0 - 0.02 * (double)i))
+            return;
     }
 }
 
