@@ -76,6 +76,9 @@ static void nest_resize__vectors_blocks_rounds__double_and_halve(void **state)
             "vectorize(j:32);vectorize(j2:16)");
     must_be("tile(i:32,j:64)", "larger-blocks", "tile(i:64,j:128)");
     must_be("jam(i:4);unroll(p:8)", "fewer-rounds", "jam(i:2);unroll(p:4)");
+    must_be("vectorize(j:16);prefetch(j,i:1)", "farther-prefetch",
+            "vectorize(j:16);prefetch(j,i:2)");
+    must_be("prefetch(j,i:2)", "nearer-prefetch", "prefetch(j,i:1)");
     must_be("distribute(i:1);jam(i:4)", "more-rounds", "distribute(i:1);jam(i:8)");
 }
 

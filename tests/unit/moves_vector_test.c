@@ -55,7 +55,9 @@ static const char *after(struct arena *arena, const struct task *task, const cha
     nest_print(out, &text);
     assert_true(nest_read(task, buf_text(&text), arena, &again, &why));
     assert_int_equal(again->opaque_count, out->opaque_count);
-    assert_true(again->opaque_count == 0 || strstr(buf_text(&text), "vreal_transpose("));
+    assert_true(again->opaque_count == 0 || strstr(buf_text(&text), "vreal_transpose(") ||
+                strstr(buf_text(&text), "__builtin_prefetch(") ||
+                strstr(buf_text(&text), "vreal_stream("));
     nest_print(again, &second);
     assert_string_equal(buf_text(&second), buf_text(&text));
     return arena_strdup(arena, buf_text(&text));
@@ -131,6 +133,40 @@ static void regtile__product__is_named_variables(void **state)
     must_hold(text, "vreal_at(a, (i + 2) * m + (j + 8)) = s_1_2;");
 }
 
+static const char rows_of_sums[] = "    for (int64_t i = 0; i < n; i++) {\n"
+                                   "        real s = 0;\n"
+                                   "        for (int64_t j = 0; j < m; j++)\n"
+                                   "            s += b[i * m + j];\n"
+                                   "        for (int64_t j = 0; j < m; j++)\n"
+                                   "            a[i * m + j] = b[i * m + j] - s * y[j];\n"
+                                   "    }";
+
+static void prefetch__rows__each_line_of_a_later_row_once(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text =
+        after(&arena, &plain, rows_of_sums, "vectorize(j2:16);prefetch(j,i:3);prefetch(j2,i:1)");
+    (void)state;
+    must_hold(text, "__builtin_prefetch(&b[(i + 3) * m + j]);");
+    must_hold(text, "__builtin_prefetch(&b[(i + 1) * m + j2]);\n            vreal_at(a, ");
+    assert_null(strstr(text, "prefetch(&y"));
+    text = after(&arena, &plain, rows_of_sums, "vectorize(j:32);prefetch(j,j:2)");
+    must_hold(text, "__builtin_prefetch(&b[i * m + (j + 64)]);\n");
+    must_hold(text, "__builtin_prefetch(&b[i * m + (j + 80)]);\n");
+}
+
+static void stream__results_in_vectors__past_the_caches_and_one_fence(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain, rows_of_sums, "vectorize(j2:16);stream(j2)");
+    (void)state;
+    must_hold(text, "            vreal_stream(&a[i * m + j2], vreal_at(b, ");
+    must_hold(text, "#if __has_builtin(__builtin_nontemporal_store)\n");
+    must_hold(text, "    }\n    __atomic_thread_fence(__ATOMIC_SEQ_CST);\n}\n");
+    const char *first = strstr(text, "__atomic_thread_fence");
+    assert_null(strstr(first + 1, "__atomic_thread_fence"));
+}
+
 static void reciprocal__a_divisor_that_stays__is_inverted_once(void **state)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -187,6 +223,18 @@ static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] += x[i];",
          "pack(x:i)", "only read"},
         {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "pack(y:i)", "one element"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i];", "stream(i)", "sets no vectors"},
+        {"for (int64_t i = 0; i < n; i++) x[i] += y[i];", "vectorize(i:8);stream(i)",
+         "sets no vectors"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] = y[j];",
+         "stream(i)", "not innermost"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] = y[j];",
+         "prefetch(j,i:1)", "nothing that loop 'j' reads moves with loop 'i'"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] = y[i];",
+         "prefetch(i,i:1)", "not innermost"},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i]; for (int64_t j = 0; j < m; j++) x[j] = "
+         "y[j];",
+         "prefetch(j,i:1)", "not innermost in loop 'i'"},
         {"for (int64_t i = 0; i < n; i++) { const real t = y[i]; for (int64_t j = 0; j < m; j++) "
          "a[i * m + j] += t; }",
          "vectorize(j:8);reverse(i)", "dependence"},
@@ -348,6 +396,14 @@ static const struct {
      "    }",
      "vectorize(j:32);vectorize(j2:8)"},
     {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        real s = 0;\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            s += b[i * m + j];\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = b[i * m + j] - s;\n"
+     "    }",
+     "vectorize(j:16);vectorize(j2:16);prefetch(j,i:2);stream(j2);stream(j22)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
      "        for (int64_t j = 0; j < m; j++) {\n"
      "            const real x = fabs(b[i * m + j]);\n"
      "            a[i * m + j] = x * x;\n"
@@ -500,6 +556,8 @@ int main(void)
         cmocka_unit_test(vectorize__elementwise__vectors_then_single_ones_then_scalars),
         cmocka_unit_test(vectorize__sum_and_maximum__have_accumulators),
         cmocka_unit_test(regtile__product__is_named_variables),
+        cmocka_unit_test(prefetch__rows__each_line_of_a_later_row_once),
+        cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),
         cmocka_unit_test(reciprocal__a_divisor_that_stays__is_inverted_once),
         cmocka_unit_test(vectorize__what_it_cannot_do__is_refused_in_words),
         cmocka_unit_test(vectorize__the_task_keeps_its_sums__is_refused),

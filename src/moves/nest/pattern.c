@@ -66,20 +66,102 @@ static size_t vectorize_all(struct growth *g, const struct nest_stmt *but, int64
     return taken;
 }
 
+static bool collect_loop(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct names *loops = context;
+    (void)depth;
+    if (stmt->kind == NEST_FOR && nest_is_innermost(stmt) &&
+        loops->count < sizeof loops->items / sizeof *loops->items)
+        loops->items[loops->count++] = stmt->name;
+    return true;
+}
+
+/* The first pass over a row asks for the next one. */
+static bool prefetch_rows(struct growth *g)
+{
+    struct names loops = {0};
+    (void)nest_walk(g->now->body, collect_loop, &loops);
+    for (size_t i = 0; i < loops.count; i++) {
+        const struct nest_stmt *around =
+            nest_parent(g->now, nest_find_loop(g->now, loops.items[i]));
+        if (around && around->kind == NEST_FOR &&
+            grow(g, "prefetch(%s,%s:1)", loops.items[i], around->name))
+            return true;
+    }
+    return false;
+}
+
+static bool is_no_result(void *context, const struct nest_expr *expr, bool is_target)
+{
+    (void)context;
+    return is_target || expr->kind != NEST_ACCESS || !expr->symbol->is_parameter ||
+           !expr->symbol->is_written;
+}
+
+static bool reads_no_result(void *context, struct nest_stmt *stmt, int depth)
+{
+    (void)depth;
+    return (stmt->kind != NEST_ASSIGN || stmt->target->kind != NEST_ACCESS ||
+            str_equal(stmt->op, "=")) &&
+           nest_walk_exprs(stmt, is_no_result, context);
+}
+
+/* Results go past the caches, where none is read again here. */
+static bool stream_all(struct growth *g, const struct nest *plain)
+{
+    struct names loops = {0};
+    bool any = false;
+    if (!nest_walk(plain->body, reads_no_result, NULL))
+        return false;
+    (void)nest_walk(g->now->body, collect_loop, &loops);
+    for (size_t i = 0; i < loops.count; i++)
+        any = grow(g, "stream(%s)", loops.items[i]) || any;
+    return any;
+}
+
+/* The same for rows that come from memory and go there. */
+static void add_memory(struct patterns *p, const struct growth *vectors, int count)
+{
+    static const struct {
+        const char *name, *intent;
+        bool prefetches, streams;
+        double prior;
+    } rows[] = {
+        {"prefetch", "the first pass over a row asks memory for the next one", true, false, 0.89},
+        {"prefetch-stream",
+         "the first pass over a row asks memory for the next one, results go past the caches", true,
+         true, 0.88},
+        {"stream", "results go past the caches", false, true, 0.87},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct growth g = *vectors;
+        if ((!rows[i].prefetches || prefetch_rows(&g)) &&
+            (!rows[i].streams || stream_all(&g, p->nest)))
+            add(p, &g, arena_printf(p->arena, "nest-vectors-%d-%s", count, rows[i].name),
+                rows[i].intent, rows[i].prior);
+    }
+}
+
 static void add_vectors(struct patterns *p)
 {
     static const int vectors[] = {4, 2, 8, 1};
     static const double priors[] = {1.2, 1.15, 1.1, 0.9};
+    struct growth best = {0};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         struct growth g = begin(p);
-        if (vectorize_all(&g, NULL, vectors[i] * p->lanes) > 0)
-            add(p, &g, arena_printf(p->arena, "nest-vectors-%d", vectors[i]),
-                arena_printf(p->arena,
-                             "every loop over neighbours in vectors, %d at once; exp and tanh by "
-                             "polynomials",
-                             vectors[i]),
-                priors[i]);
+        if (vectorize_all(&g, NULL, vectors[i] * p->lanes) == 0)
+            continue;
+        if (i == 0)
+            best = g;
+        add(p, &g, arena_printf(p->arena, "nest-vectors-%d", vectors[i]),
+            arena_printf(p->arena,
+                         "every loop over neighbours in vectors, %d at once; exp and tanh by "
+                         "polynomials",
+                         vectors[i]),
+            priors[i]);
     }
+    if (best.now)
+        add_memory(p, &best, vectors[0]);
 }
 
 /* --- tiles of results in registers -------------------------------------------------------------

@@ -28,6 +28,8 @@ static const struct nest_move *const moves[] = {
     &nest_move_pack,
     &nest_move_reciprocal,
     &nest_move_transpose,
+    &nest_move_prefetch,
+    &nest_move_stream,
 };
 
 const struct nest_move *const *nest_moves(size_t *count)

@@ -15,7 +15,8 @@ enum part {
     STRIP,       /* of loops that no register tile is as wide as */
     VECTORS,     /* rounds at once of a loop in vectors */
     BLOCK,       /* of tiles for a cache */
-    ROUNDS       /* unrolled or jammed */
+    ROUNDS,      /* unrolled or jammed */
+    DISTANCE     /* of prefetches, in rounds */
 };
 
 struct row {
@@ -60,6 +61,8 @@ static const struct row rows[] = {
     {{"smaller-blocks", "works on blocks of half the size"}, BLOCK, 0, false},
     {{"more-rounds", "unrolls or jams twice as many rounds"}, ROUNDS, 0, true},
     {{"fewer-rounds", "unrolls or jams half as many rounds"}, ROUNDS, 0, false},
+    {{"farther-prefetch", "asks for data twice as many rounds ahead"}, DISTANCE, 0, true},
+    {{"nearer-prefetch", "asks for data half as many rounds ahead"}, DISTANCE, 0, false},
 };
 
 const struct nest_size_change *nest_size_change(size_t number)
@@ -87,7 +90,7 @@ static int64_t next_height(int64_t now, bool is_larger)
 /* The next number; 0 where there is none. */
 static int64_t next_size(const struct row *row, int64_t now, int64_t lanes)
 {
-    const int64_t least = row->part == VECTORS ? lanes : 2;
+    const int64_t least = row->part == VECTORS ? lanes : row->part == DISTANCE ? 1 : 2;
     if (row->part == TILE_HEIGHT)
         return next_height(now, row->is_larger);
     if (row->part == TILE_WIDTH)
@@ -191,6 +194,8 @@ static bool is_meant(const struct sequence *s, const struct row *row, const stru
         return str_equal(step->name, "tile");
     case ROUNDS:
         return is_one_of(step->name, "unroll", "jam");
+    case DISTANCE:
+        return str_equal(step->name, "prefetch");
     }
     return false;
 }
