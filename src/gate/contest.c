@@ -94,7 +94,7 @@ bool gate_contest_time(struct gate_contest *contest, struct arena *arena, struct
         .time_budget_ns = o->time_budget_ns ? o->time_budget_ns : (confirm ? 10 : 3) * GATE_S,
         .max_pairs = o->max_pairs ? o->max_pairs
                      : confirm    ? 400
-                                  : 240,
+                                  : 1000,
         .half_width = o->half_width > 0 ? o->half_width
                       : confirm         ? 0.005
                                         : 0.01,
@@ -112,6 +112,7 @@ bool gate_contest_time(struct gate_contest *contest, struct arena *arena, struct
     j.out = &verdict;
     j.rival = contest->a.image;
     j.plan = timing_plan_for(&wanted, confirm);
+    j.plan.block_pairs = 12;
     j.plan.warm_up_ns = 100 * GATE_MS;
     j.plan.has_cold = o->has_cold;
     memcpy(j.rival_ns, contest->a.fastest_ns, sizeof j.rival_ns);

@@ -72,7 +72,7 @@ struct gate_contest; /* opaque */
 
 struct contest_opts {
     int64_t time_budget_ns; /* of one case: 3 s, in a confirmation 10 s */
-    int64_t max_pairs;      /* per case: 240, in a confirmation 400 */
+    int64_t max_pairs;      /* per case: 1000, in a confirmation 400 */
     double half_width;      /* that is enough: 0.01, in a confirmation 0.005 */
     bool confirm;           /* clean builds, every distribution, the held-out cases too */
     const char *only_case;  /* its name; NULL: all */

@@ -11,6 +11,7 @@
  * plan.c      which probes a judgement runs
  * check.c     is a candidate right
  * timing.c    how fast is one case
+ * estimate.c  what its pairs say (estimate.h)
  * empty.c     what a call costs that does nothing
  * sample.c    one timed pair, and its outputs verified
  * roofline.c  impossible times
@@ -28,7 +29,7 @@
 #include "gate/data.h"
 
 enum {
-    GATE_VERSION = 3, /* 3: one thread is timed by account, in turns */
+    GATE_VERSION = 4, /* 3: one thread is timed by account, in turns; 4: both orders */
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,
@@ -426,11 +427,11 @@ struct sample {
 /* What the baseline's errors on the declared inputs say about the outputs of timed calls. */
 void timed_bounds(struct judgement *j, const struct probe *declared);
 
-/* New data for both, baseline and candidate in random order, then the candidate's outputs verified
+/* New data for both, baseline and candidate in the given order, then the candidate's outputs verified
  * against the baseline's while it is frozen (M5, M6, M7, M8). */
 bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
-                 struct rig *candidate, const struct ring *ring, struct sample *out,
-                 struct err *err);
+                 struct rig *candidate, const struct ring *ring, bool baseline_first,
+                 struct sample *out, struct err *err);
 
 /* --- roofline.c ------------------------------------------------------------------------------- */
 

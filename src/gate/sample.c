@@ -590,8 +590,8 @@ static bool verify_pair(struct pair *pair, struct err *err)
 }
 
 bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
-                 struct rig *candidate, const struct ring *ring, struct sample *out,
-                 struct err *err)
+                 struct rig *candidate, const struct ring *ring, bool baseline_first,
+                 struct sample *out, struct err *err)
 {
     struct pair pair = {.j = j,
                         .case_index = case_index,
@@ -610,7 +610,6 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
     load_pair(&pair);
     hold_back_changes(&pair);
     choose_early_reads(&pair);
-    const bool baseline_first = data_below(j->gate->data, 2) == 0;
     if (baseline_first && !run_baseline(&pair, out, err))
         return false;
     if (!out->is_lost && !j->is_decided && !run_candidate(&pair, out, err))

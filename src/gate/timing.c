@@ -3,39 +3,38 @@
  *
  * Pairs are interleaved in random order on one core, so that frequency and neighbours hit both
  * alike; processes are fresh, so that the layout of one does not decide; the interval is by process
- * (stats_cluster_median). It is looked at when 6, 9, 13, 20 and 32 processes are done, each time
- * with a fifth of the error, so that stopping where it suits keeps the promise of 95 %: it stops
- * where the interval is narrow enough, where the race is lost, or at the bounds of pairs and time.
+ * (estimate.h). It is looked at when 6, 10, 18, 32 and 64 processes are done, each time with a
+ * share of the error, so that stopping where it suits keeps the promise of 95 %: it stops where the
+ * interval is narrow enough, where the race is lost, or at the bounds of pairs and time.
  *
  * The time of one thread is the kernel's account of the child's CPU time, from sleep to sleep, with
  * the parent on the child's processor: they take turns, so whatever the other processors do,
  * nothing shows but what runs on this one (decision 16). Of several threads it is the parent's
  * clock around the bell.
  */
+#include "gate/estimate.h"
 #include "gate/internal.h"
 
 #include "os/os.h"
-#include "stats/stats.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    MOST_PAIRS = 1024,
     FEWEST_PAIRS = 5,       /* for any statement */
     FEWEST_PROCESSES = 5,   /* when calls are so slow that the time is up */
     PROCESSES_IN_TIME = 16, /* that the time is shared out to: of slow calls few pairs each */
     WARM_GROUP = 3,         /* pairs to a median of the first warm-up */
     BASELINE_USES = 24,     /* processes of candidates that one warm baseline child serves */
-    ROUNDS = 400,           /* of the bootstrap */
+    WARM_PAIRS = 2,         /* unrecorded, of each process but the first */
     COLD_SHARE = 4,         /* cold times of a case have such a part of its budget, in addition */
 };
 
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
 #define LONGEST_WARM_UP_NS (2 * GATE_S)
+#define LONG_SAMPLES_NS (2 * GATE_MS) /* both of a pair */
 
-static const int look_processes[] = {6, 9, 13, 20, 32};
-enum { LOOKS = sizeof look_processes / sizeof *look_processes };
+static const int look_processes[LOOKS] = {6, 10, 18, 32, 64};
 
 /* An interval this wide either way (28 %) says nothing but that the host is busy. */
 static const double WIDE = 0.25;
@@ -48,21 +47,20 @@ struct series {
     int processor;
     double empty_ns;                         /* of one call, subtracted */
     int64_t budget_ns, deadline_ns, last_ns; /* when to be content; when to stop trying */
-    double ratio[MOST_PAIRS];                /* log(baseline / candidate) */
-    double baseline_ns[MOST_PAIRS], candidate_ns[MOST_PAIRS]; /* of one call */
-    int process[MOST_PAIRS];
-    size_t count;
-    int64_t processes; /* that gave a pair */
+    struct timed_pairs pairs;                /* of one call */
+    bool baseline_first;                     /* in the next pair */
+    bool in_double, half_first; /* it is the second of two; who was first in the other */
+    int64_t processes;          /* that gave a pair */
     int64_t attempts, dropped;
     int64_t baseline_noisy, candidate_noisy; /* whose sample it was */
     char noise[128];                         /* why the last pair was dropped */
     struct stats_interval interval;
 };
 
-static struct stats_interval interval_of(const struct series *s)
+static void look_at(struct series *s, size_t look, bool is_last)
 {
-    return stats_cluster_median(s->ratio, s->process, s->count, stats_look_confidence(0.95, LOOKS),
-                                ROUNDS, data_below(s->j->gate->data, UINT64_MAX));
+    s->interval = pairs_interval(&s->pairs, look_confidence(look, is_last),
+                                 data_below(s->j->gate->data, UINT64_MAX));
 }
 
 /* --- children -------------------------------------------------------------------------------- */
@@ -113,13 +111,15 @@ static bool borrow_baseline(struct series *s, const struct ring *ring, int proce
     return true;
 }
 
-/* Beside a rival the baseline runs too, to check them both. */
+/* Beside a rival the baseline runs too, to check them both. It is not timed: one child serves as
+ * long as its rooms fit. */
 static bool start_reference(struct judgement *j, size_t case_index, const struct ring *ring,
                             struct err *err)
 {
     struct session_report report;
-    if (!j->rival.bytes)
+    if (!j->rival.bytes || (j->reference.session && fits(&j->reference, ring)))
         return true;
+    rig_stop(&j->reference);
     if (!rig_start(j->gate, &j->reference, case_index, j->gate->baseline, j->gate->task->dtype,
                    ring->room, &report, err))
         return false;
@@ -147,32 +147,11 @@ static bool is_clean(const struct sample *sample)
 
 /* Times of one call. False where one takes no longer than an empty one: nothing was measured. */
 static bool subtract_empty(const struct series *s, const struct sample *sample, size_t sets,
-                           double *baseline_ns, double *candidate_ns)
+                           struct timed_pair *out)
 {
-    *baseline_ns = (double)sample->baseline_ns / (double)sets - s->empty_ns;
-    *candidate_ns = (double)sample->candidate_ns / (double)sets - s->empty_ns;
-    return *baseline_ns > 0 && *candidate_ns > 0;
-}
-
-static void record_sample(struct series *s, const struct sample *sample, size_t sets, int process)
-{
-    static const char none[] = "no time was measured beyond that of an empty call";
-    double baseline_ns = 0, candidate_ns = 0;
-    s->attempts++;
-    s->processor = sample->processor;
-    s->baseline_noisy += sample->baseline_noisy;
-    s->candidate_noisy += sample->candidate_noisy;
-    if (!is_clean(sample) || !subtract_empty(s, sample, sets, &baseline_ns, &candidate_ns)) {
-        s->dropped++;
-        memcpy(s->noise, sample->noise, sizeof s->noise);
-        if (!*s->noise)
-            memcpy(s->noise, none, sizeof none);
-        return;
-    }
-    s->ratio[s->count] = log(baseline_ns / candidate_ns);
-    s->baseline_ns[s->count] = baseline_ns;
-    s->candidate_ns[s->count] = candidate_ns;
-    s->process[s->count++] = process;
+    out->baseline_ns = (double)sample->baseline_ns / (double)sets - s->empty_ns;
+    out->candidate_ns = (double)sample->candidate_ns / (double)sets - s->empty_ns;
+    return out->baseline_ns > 0 && out->candidate_ns > 0;
 }
 
 /* One process: its child, its layout, the child that it is compared with. */
@@ -185,10 +164,36 @@ struct round {
     bool is_lost;
 };
 
+/* Pairs come in twos, the order of the first by lot and the second in the opposite one. */
+static void choose_order(struct series *s)
+{
+    s->baseline_first = s->in_double ? !s->half_first : data_below(s->j->gate->data, 2) == 0;
+}
+
+static void record_sample(struct series *s, const struct sample *sample, const struct round *round)
+{
+    static const char none[] = "no time was measured beyond that of an empty call";
+    struct timed_pair pair = {.process = round->process, .baseline_first = s->baseline_first};
+    s->attempts++;
+    s->processor = sample->processor;
+    s->baseline_noisy += sample->baseline_noisy;
+    s->candidate_noisy += sample->candidate_noisy;
+    if (!is_clean(sample) || !subtract_empty(s, sample, round->ring.sets, &pair)) {
+        s->dropped++;
+        memcpy(s->noise, sample->noise, sizeof s->noise);
+        if (!*s->noise)
+            memcpy(s->noise, none, sizeof none);
+        return;
+    }
+    s->pairs.pair[s->pairs.count++] = pair;
+    s->in_double = !s->in_double;
+    s->half_first = s->baseline_first;
+}
+
 static bool one_pair(struct series *s, struct round *round, struct sample *sample, struct err *err)
 {
     if (!sample_pair(s->j, s->case_index, &round->baseline->rig, &round->candidate, &round->ring,
-                     sample, err))
+                     s->baseline_first, sample, err))
         return false;
     round->is_lost = sample->is_lost;
     return true;
@@ -202,73 +207,78 @@ static bool agree(const double medians[3])
 }
 
 /*
- * Both run alternately, unrecorded, until three medians of their common speed agree within 2 %. The
- * first process of a case goes on for the planned warm-up at least; it wakes the machine, later
- * ones only themselves.
+ * Both run alternately, unrecorded, for the planned warm-up at least and until three medians of
+ * their common speed agree within 2 %.
  */
-static bool warm_up(struct series *s, struct round *round, struct err *err)
+static bool wake_machine(struct series *s, struct round *round, struct err *err)
 {
     const struct timing_plan *plan = &s->j->plan;
-    const bool is_first = round->process == 0;
-    const int64_t start = os_now_ns(), share = s->budget_ns / (is_first ? 4 : 40);
+    const int64_t start = os_now_ns(), share = s->budget_ns / 4;
     const int64_t most = share < LONGEST_WARM_UP_NS ? share : LONGEST_WARM_UP_NS;
-    const int64_t least = is_first && plan->warm_up_ns < most ? plan->warm_up_ns : 0;
-    const size_t group = is_first ? WARM_GROUP : 1;
+    const int64_t least = plan->warm_up_ns < most ? plan->warm_up_ns : 0;
     double speeds[WARM_GROUP], medians[3] = {-1, 0, 1};
     for (size_t i = 0; os_now_ns() - start < most;) {
         struct sample sample;
+        choose_order(s);
         if (!one_pair(s, round, &sample, err))
             return false;
         if (round->is_lost || s->j->is_decided)
             return true;
         if (sample.is_check || !is_clean(&sample))
             continue;
-        speeds[i++ % group] = log((double)sample.baseline_ns) + log((double)sample.candidate_ns);
-        if (i % group != 0)
+        speeds[i++ % WARM_GROUP] =
+            log((double)sample.baseline_ns) + log((double)sample.candidate_ns);
+        if (i % WARM_GROUP != 0)
             continue;
         medians[0] = medians[1];
         medians[1] = medians[2];
-        medians[2] = stats_median(speeds, group) / 2;
-        if (i >= 3 * group && agree(medians) && os_now_ns() - start >= least)
+        medians[2] = stats_median(speeds, WARM_GROUP) / 2;
+        if (i >= 3 * WARM_GROUP && agree(medians) && os_now_ns() - start >= least)
             return true;
     }
     return true;
 }
 
-/* Once, unrecorded: what is cold otherwise than by its data (code, tables of pages) does not count.
- */
-static bool wake_up(struct series *s, struct round *round, struct err *err)
+/* Unrecorded: what is cold otherwise than by its data (code, tables of pages) does not count. The
+ * first process of a case wakes the machine, others only themselves: their first sample is some
+ * 10 to 30 % slower than the second, and that like the third. Long samples are warm from their
+ * beginning. */
+static bool warm_up(struct series *s, struct round *round, struct err *err)
 {
-    struct sample sample;
-    return one_pair(s, round, &sample, err);
+    if (!s->is_cold && round->process == 0)
+        return wake_machine(s, round, err);
+    for (int i = 0; i < WARM_PAIRS && !round->is_lost && !s->j->is_decided; i++) {
+        struct sample sample;
+        choose_order(s);
+        if (!one_pair(s, round, &sample, err))
+            return false;
+        if (s->is_cold || sample.baseline_ns + sample.candidate_ns > LONG_SAMPLES_NS)
+            break;
+    }
+    return true;
 }
 
 static bool run_process(struct series *s, struct round *round, struct err *err)
 {
     const int64_t quota = s->j->plan.block_pairs;
-    const size_t before = s->count;
-    if (!(s->is_cold ? wake_up(s, round, err) : warm_up(s, round, err)))
+    const size_t before = s->pairs.count;
+    if (!warm_up(s, round, err))
         return false;
     for (int64_t tries = 0; !round->is_lost && !s->j->is_decided && tries < 2 * quota + 4;
          tries++) {
         struct sample sample;
-        const int64_t got = (int64_t)(s->count - before);
-        if (got >= quota || s->count >= MOST_PAIRS || (got > 0 && os_now_ns() > round->end_ns))
+        const int64_t got = (int64_t)(s->pairs.count - before);
+        if (got >= quota || s->pairs.count >= MOST_PAIRS ||
+            (got > 0 && os_now_ns() > round->end_ns))
             break;
+        choose_order(s);
         if (!one_pair(s, round, &sample, err))
             return false;
         if (!s->j->is_decided && !sample.is_check)
-            record_sample(s, &sample, round->ring.sets, round->process);
+            record_sample(s, &sample, round);
     }
-    s->processes += s->count > before;
+    s->processes += s->pairs.count > before;
     return true;
-}
-
-static int64_t median_ns(const double *values, size_t count)
-{
-    double sorted[MOST_PAIRS];
-    memcpy(sorted, values, count * sizeof *sorted);
-    return count ? (int64_t)(stats_median(sorted, count) + 0.5) : 0;
 }
 
 static bool start_candidate(struct series *s, struct round *round, struct err *err)
@@ -283,11 +293,11 @@ static bool start_candidate(struct series *s, struct round *round, struct err *e
 static bool one_process(struct series *s, int process, struct err *err)
 {
     struct judgement *j = s->j;
-    const int64_t base_ns = s->count         ? median_ns(s->baseline_ns, s->count)
+    const int64_t base_ns = s->pairs.count   ? pairs_baseline_ns(&s->pairs)
                             : j->rival.bytes ? j->rival_ns[s->case_index]
                                              : j->gate->cases[s->case_index].baseline_ns;
     const int64_t seen =
-        s->count ? median_ns(s->candidate_ns, s->count) : j->fastest_ns[s->case_index];
+        s->pairs.count ? pairs_candidate_ns(&s->pairs) : j->fastest_ns[s->case_index];
     struct round round = {.process = process,
                           .end_ns = os_now_ns() + s->budget_ns / PROCESSES_IN_TIME};
     ring_plan(j->gate, s->case_index, base_ns, seen, s->is_cold, &round.ring);
@@ -303,7 +313,6 @@ static bool one_process(struct series *s, int process, struct err *err)
     if (ok && !j->is_decided)
         ok = run_process(s, &round, err);
     rig_stop(&round.candidate);
-    rig_stop(&j->reference);
     return_baseline(j, round.baseline);
     return ok;
 }
@@ -317,14 +326,13 @@ static bool is_out_of_time(const struct series *s, int processes)
     if (s->attempts >= 40 && s->dropped * 2 > s->attempts)
         return true;
     return processes >= FEWEST_PROCESSES &&
-           (now > s->last_ns ||
-            (now > s->deadline_ns && s->processes >= FEWEST_PROCESSES && s->count >= FEWEST_PAIRS));
+           (now > s->last_ns || (now > s->deadline_ns && s->processes >= FEWEST_PROCESSES &&
+                                 s->pairs.count >= FEWEST_PAIRS));
 }
 
 static bool is_settled(const struct series *s)
 {
-    return (int64_t)s->count >= s->j->plan.max_pairs || s->interval.high < s->race.hopeless ||
-           s->interval.high < s->race.behind ||
+    return s->interval.high < s->race.hopeless || s->interval.high < s->race.behind ||
            (s->interval.high - s->interval.low) / 2 <= s->j->plan.half_width;
 }
 
@@ -339,12 +347,13 @@ static bool run_series(struct series *s, struct err *err)
             if (s->j->is_decided)
                 return true;
             if (is_out_of_time(s, process)) {
-                s->interval = interval_of(s);
+                look_at(s, look, true);
                 return true;
             }
         }
-        s->interval = interval_of(s);
-        if (is_settled(s))
+        const bool is_last = look + 1 == LOOKS || (int64_t)s->pairs.count >= s->j->plan.max_pairs;
+        look_at(s, look, is_last);
+        if (is_last || is_settled(s))
             return true;
     }
     return true;
@@ -357,7 +366,7 @@ static bool run_series(struct series *s, struct err *err)
  */
 static bool is_noisy(const struct series *s)
 {
-    if (s->count < FEWEST_PAIRS || s->processes < 3)
+    if (s->pairs.count < FEWEST_PAIRS || s->processes < 3)
         return true;
     if ((s->candidate_noisy - s->baseline_noisy) * 5 > s->attempts)
         return true;
@@ -365,52 +374,18 @@ static bool is_noisy(const struct series *s)
     return !(half_width <= WIDE) && !(s->interval.high < s->race.behind);
 }
 
-/* --- noise ----------------------------------------------------------------------------------- */
-
-/*
- * What an A/A experiment of this many pairs would show by chance: neighbouring samples of the
- * baseline are pairs of identical code. Two estimates of the error of their median, and the larger
- * counts: from the spread of single pairs (robust, by the median deviation; times 1.2533 because it
- * is a median), and from how far the medians of the processes are from 0.
- */
-static double noise_of(const struct series *s)
-{
-    double pairs[MOST_PAIRS], block[MOST_PAIRS], scratch[MOST_PAIRS], squares = 0;
-    size_t count = 0, in_block = 0, blocks = 0;
-    for (size_t i = 1; i <= s->count; i++) {
-        if (i < s->count && s->process[i] == s->process[i - 1]) {
-            pairs[count] = log(s->baseline_ns[i] / s->baseline_ns[i - 1]);
-            block[in_block++] = pairs[count++];
-            continue;
-        }
-        if (in_block > 1) {
-            const double median = stats_median(block, in_block);
-            squares += median * median;
-            blocks++;
-        }
-        in_block = 0;
-    }
-    if (count == 0) /* one pair a process: neighbours are of two of them */
-        for (size_t i = 1; i < s->count; i++)
-            pairs[count++] = log(s->baseline_ns[i] / s->baseline_ns[i - 1]);
-    if (count == 0)
-        return 0;
-    const double spread =
-        1.4826 * stats_mad(pairs, count, scratch) * 1.2533 / sqrt((double)s->count);
-    return blocks ? fmax(spread, sqrt(squares) / (double)blocks) : spread;
-}
-
 /* --- a case ---------------------------------------------------------------------------------- */
 
 static void keep_samples(const struct series *s, struct case_result *out)
 {
-    struct timed_sample *samples = arena_array(s->j->arena, s->count, sizeof *samples);
-    for (size_t i = 0; i < s->count; i++)
-        samples[i] = (struct timed_sample){.process = s->process[i],
-                                           .baseline_ns = s->baseline_ns[i],
-                                           .candidate_ns = s->candidate_ns[i]};
+    const struct timed_pairs *all = &s->pairs;
+    struct timed_sample *samples = arena_array(s->j->arena, all->count, sizeof *samples);
+    for (size_t i = 0; i < all->count; i++)
+        samples[i] = (struct timed_sample){.process = all->pair[i].process,
+                                           .baseline_ns = all->pair[i].baseline_ns,
+                                           .candidate_ns = all->pair[i].candidate_ns};
     out->samples = samples;
-    out->sample_count = s->count;
+    out->sample_count = all->count;
 }
 
 static bool measure(struct judgement *j, size_t case_index, struct race race, bool is_cold,
@@ -427,7 +402,9 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, bo
                              .budget_ns = budget,
                              .deadline_ns = now + budget,
                              .last_ns = now + 3 * budget};
-        if (!empty_call_ns(j, case_index, &s->empty_ns, err) || !run_series(s, err))
+        const bool ok = empty_call_ns(j, case_index, &s->empty_ns, err) && run_series(s, err);
+        rig_stop(&j->reference);
+        if (!ok)
             return false;
         if (j->is_decided || !is_noisy(s))
             return true;
@@ -447,12 +424,12 @@ static bool time_cold(struct judgement *j, size_t case_index, struct cold_result
         return false;
     if (j->is_decided || is_noisy(&s))
         return true;
-    *out = (struct cold_result){.pairs = (int64_t)s.count,
+    *out = (struct cold_result){.pairs = (int64_t)s.pairs.count,
                                 .log_ratio = s.interval.mid,
                                 .log_low = s.interval.low,
                                 .log_high = s.interval.high,
-                                .baseline_ns = median_ns(s.baseline_ns, s.count),
-                                .candidate_ns = median_ns(s.candidate_ns, s.count)};
+                                .baseline_ns = pairs_baseline_ns(&s.pairs),
+                                .candidate_ns = pairs_candidate_ns(&s.pairs)};
     return true;
 }
 
@@ -466,8 +443,8 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
     if (j->is_decided)
         return true;
     /* Disturbances make a call slower, never faster than the machine. */
-    if (s.count >= FEWEST_PAIRS)
-        (void)roofline_check(j, case_index, median_ns(s.candidate_ns, s.count));
+    if (s.pairs.count >= FEWEST_PAIRS)
+        (void)roofline_check(j, case_index, pairs_candidate_ns(&s.pairs));
     if (j->is_decided)
         return true;
     if (is_noisy(&s))
@@ -484,15 +461,15 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
         .log_ratio = s.interval.mid,
         .log_low = s.interval.low,
         .log_high = s.interval.high,
-        .noise = noise_of(&s),
-        .pairs = (int64_t)s.count,
+        .noise = pairs_noise(&s.pairs, data_below(j->gate->data, UINT64_MAX)),
+        .pairs = (int64_t)s.pairs.count,
         .processes = s.processes,
         .dropped = s.dropped,
         .by_account = j->gate->task->threads <= 1,
         .empty_ns = s.empty_ns,
         .processor = s.processor,
-        .baseline_ns = median_ns(s.baseline_ns, s.count),
-        .candidate_ns = median_ns(s.candidate_ns, s.count),
+        .baseline_ns = pairs_baseline_ns(&s.pairs),
+        .candidate_ns = pairs_candidate_ns(&s.pairs),
         .error = j->error[case_index],
     };
     keep_samples(&s, out);
