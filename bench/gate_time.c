@@ -1,0 +1,153 @@
+/*
+ * What the gate itself costs for a candidate: a fixed list of builds of the reference is judged
+ * without timing, as a search judges its candidates. Of each stage the median over the candidates
+ * and the 90 % quantile are printed; the build's programs (compiler, disassembler, linker) are no
+ * part of it. Exit status 1 where the median of a task is over 20 ms.
+ *
+ * Use: gate_time TASK... (folders of tasks).
+ */
+#include "base/arena.h"
+#include "base/err.h"
+#include "gate/gate.h"
+#include "os/os.h"
+#include "stats/stats.h"
+#include "target/target.h"
+#include "task/task.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { SKIPPED = 77, MOST_CANDIDATES = 64, FEWEST_CANDIDATES = 15, LIMIT_MS = 20 };
+
+/* Such as a search tries: all of them vectorize, for slow calls are the candidate's, not the
+ * gate's. Where two give the same code the second is taken from the record and does not count. */
+static const char *const widths[] = {"-mprefer-vector-width=256", "-mprefer-vector-width=512",
+                                     "-mprefer-vector-width=128 -fno-ivopts"};
+static const char *const variants[] = {
+    "",
+    "-funroll-loops",
+    "-ffp-contract=off",
+    "-fno-ivopts -frename-registers",
+    "-funroll-loops -fno-ivopts",
+    "-fno-math-errno",
+    "-fno-math-errno -funroll-loops",
+    "-fassociative-math -fno-signed-zeros -fno-trapping-math",
+    "-fassociative-math -fno-signed-zeros -fno-trapping-math -funroll-loops",
+};
+
+/* A part of the gate's time, where it stands in `struct gate_timings`. */
+static const struct part {
+    const char *name;
+    size_t offset;
+} parts[] = {
+    {"start", offsetof(struct gate_timings, start_ns)},
+    {"load", offsetof(struct gate_timings, load_ns)},
+    {"calls", offsetof(struct gate_timings, call_ns)},
+    {"bell", offsetof(struct gate_timings, ring_ns)},
+    {"guards", offsetof(struct gate_timings, guard_ns)},
+    {"compare", offsetof(struct gate_timings, compare_ns)},
+    {"draw", offsetof(struct gate_timings, draw_ns)},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* In ms, of each candidate that was right or wrong by its own code, not by the record. */
+struct costs {
+    double own[MOST_CANDIDATES];
+    double part[PARTS][MOST_CANDIDATES];
+    size_t count;
+};
+
+static void note(struct costs *costs, const struct gate_timings *timings)
+{
+    costs->own[costs->count] = (double)gate_timings_own_ns(timings) / 1e6;
+    for (size_t p = 0; p < PARTS; p++)
+        costs->part[p][costs->count] =
+            (double)*(const int64_t *)((const char *)timings + parts[p].offset) / 1e6;
+    costs->count++;
+}
+
+static bool judge_one(struct gate *gate, const struct task *task, const char *width,
+                      const char *variant, struct costs *costs, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct candidate candidate = {0};
+    struct verdict v;
+    const char *flags = arena_printf(&arena, "-O3 -march=native %s %s", width, variant);
+    if (!candidate_parse_flags(flags, &arena, &candidate))
+        return err_set(err, ERR_BAD_INPUT, "flags '%s'", flags);
+    candidate.source = task->reference;
+    if (!gate_judge(gate, &candidate, -HUGE_VAL, &arena, &v, err))
+        return false;
+    if (v.kind != VERDICT_TIMED)
+        return err_set(err, ERR_IO, "the reference with %s: %s: %s", flags,
+                       verdict_kind_name(v.kind), v.evidence);
+    if (!v.from_record)
+        note(costs, &v.timings);
+    return true;
+}
+
+static bool judge_all(struct target *target, const struct task *task, struct costs *costs,
+                      struct err *err)
+{
+    const struct gate_opts opts = {.check_only = true};
+    CLEANUP(gate_close) struct gate *gate = NULL;
+    if (!gate_open(target, task, &opts, &gate, err))
+        return false;
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+            if (!judge_one(gate, task, widths[w], variants[i], costs, err))
+                return false;
+    return true;
+}
+
+static bool report(const char *name, struct costs *costs)
+{
+    if (costs->count < FEWEST_CANDIDATES) {
+        printf("%-9s only %zu different candidates, %d are needed\n", name, costs->count,
+               FEWEST_CANDIDATES);
+        return false;
+    }
+    const double median = stats_quantile(costs->own, costs->count, 0.5);
+    printf("%-9s %10zu", name, costs->count);
+    printf(" %6.1f/%-6.1f", median, stats_quantile(costs->own, costs->count, 0.9));
+    for (size_t p = 0; p < PARTS; p++)
+        printf(" %5.1f/%-5.1f", stats_quantile(costs->part[p], costs->count, 0.5),
+               stats_quantile(costs->part[p], costs->count, 0.9));
+    printf("%s\n", median > LIMIT_MS ? "  over the limit" : "");
+    return median <= LIMIT_MS;
+}
+
+static bool run(const char *path, struct target *target, bool *fits, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct costs costs = {.count = 0};
+    const struct task *task;
+    if (!task_load(path, &arena, &task, err) || !judge_all(target, task, &costs, err))
+        return err_within(err, "'%s'", path);
+    *fits = report(task->name, &costs) && *fits;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    CLEANUP(target_close) struct target *target = NULL;
+    struct err err = {0};
+    bool fits = true;
+    bool ok = target_open("cpu", NULL, &target, &err);
+    os_interrupt_install();
+    printf("load average before: %.2f; median/90 %% in ms, at most %d in the median\n",
+           os_load_average(), LIMIT_MS);
+    printf("%-9s %10s %13s", "task", "candidates", "all");
+    for (size_t p = 0; p < PARTS; p++)
+        printf(" %11s", parts[p].name);
+    printf("\n");
+    for (int i = 1; ok && i < argc; i++)
+        ok = run(argv[i], target, &fits, &err);
+    if (!ok) {
+        fprintf(stderr, "gate_time: %s%s%s\n", err.message, *err.hint ? "; " : "", err.hint);
+        return err.kind == ERR_UNSUPPORTED || err.kind == ERR_MISSING_TOOL ? SKIPPED : 1;
+    }
+    return fits ? EXIT_SUCCESS : EXIT_FAILURE;
+}
