@@ -83,7 +83,7 @@ static const char *source_of(const struct kernel *k, int more, struct arena *are
                         "int64_t cols, int64_t depth)\n{\n"
                         "    const int64_t all = rows + more;\n    (void)depth;\n"
                         "    for (int64_t i = 0; i < all; i++) {\n"
-                        "        const int64_t r = i < rows ? i : i - rows;\n"
+                        "        const int64_t r = i < rows ? i : i %% rows;\n"
                         "        const real *a = x + r * cols;\n        real *b = y + r * cols;\n"
                         "        %s\n    }\n}\n",
                         more, k->name, k->row);
