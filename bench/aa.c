@@ -104,7 +104,7 @@ struct bench {
 static bool open_contest(struct bench *b, int more, struct arena *arena, struct gate_contest **out,
                          struct err *err)
 {
-    const struct contest_opts opts = {.time_budget_ns = INT64_C(2200) * 1000 * 1000,
+    const struct contest_opts opts = {.time_budget_ns = INT64_C(2000) * 1000 * 1000,
                                       .half_width = 0.008};
     const struct candidate plain = {.source = source_of(b->kernel, 0, arena)};
     const struct candidate slower = {.source = source_of(b->kernel, more, arena)};
@@ -235,7 +235,7 @@ static void plan(struct bench *benches, int64_t count)
     for (int k = 0; k < KERNELS; k++)
         for (int s = 0; s < STEPS; s++) {
             const int64_t share = count / KERNELS + (k < count % KERNELS);
-            benches[k].planned[s] = steps[s] == 0 ? share : share / (steps[s] == 5 ? 4 : 10);
+            benches[k].planned[s] = steps[s] == 0 ? share : share / (steps[s] == 5 ? 4 : 14);
             if (benches[k].planned[s] < 1)
                 benches[k].planned[s] = 1;
         }

@@ -113,6 +113,7 @@ bool gate_contest_time(struct gate_contest *contest, struct arena *arena, struct
     j.rival = contest->a.image;
     j.plan = timing_plan_for(&wanted, confirm);
     j.plan.block_pairs = 12;
+    j.plan.patience_ns = j.plan.budget_ns / 3 * 2;
     j.plan.warm_up_ns = 100 * GATE_MS;
     j.plan.has_cold = o->has_cold;
     memcpy(j.rival_ns, contest->a.fastest_ns, sizeof j.rival_ns);

@@ -71,7 +71,8 @@ bool gate_confirm(struct gate *gate, const struct candidate *candidate, struct a
 struct gate_contest; /* opaque */
 
 struct contest_opts {
-    int64_t time_budget_ns; /* of one case: 3 s, in a confirmation 10 s */
+    int64_t time_budget_ns; /* of one case: 3 s, in a confirmation 10 s; two thirds more where the
+                               interval is still wider than 1.2 % either way */
     int64_t max_pairs;      /* per case: 1000, in a confirmation 400 */
     double half_width;      /* that is enough: 0.01, in a confirmation 0.005 */
     bool confirm;           /* clean builds, every distribution, the held-out cases too */

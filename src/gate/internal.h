@@ -282,6 +282,7 @@ struct gate {
 /* How precisely to time. */
 struct timing_plan {
     int64_t budget_ns;   /* of one case */
+    int64_t patience_ns; /* beyond it, where the interval is still wide then */
     int64_t block_pairs; /* of one process */
     int64_t max_pairs;
     int64_t warm_up_ns; /* at least, before the first pair of a case */
@@ -427,8 +428,8 @@ struct sample {
 /* What the baseline's errors on the declared inputs say about the outputs of timed calls. */
 void timed_bounds(struct judgement *j, const struct probe *declared);
 
-/* New data for both, baseline and candidate in the given order, then the candidate's outputs verified
- * against the baseline's while it is frozen (M5, M6, M7, M8). */
+/* New data for both, baseline and candidate in the given order, then the candidate's outputs
+ * verified against the baseline's while it is frozen (M5, M6, M7, M8). */
 bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                  struct rig *candidate, const struct ring *ring, bool baseline_first,
                  struct sample *out, struct err *err);

@@ -23,7 +23,7 @@
 enum {
     FEWEST_PAIRS = 5,       /* for any statement */
     FEWEST_PROCESSES = 5,   /* when calls are so slow that the time is up */
-    PROCESSES_IN_TIME = 16, /* that the time is shared out to: of slow calls few pairs each */
+    PROCESSES_IN_TIME = 12, /* that the time is shared out to: of slow calls few pairs each */
     WARM_GROUP = 3,         /* pairs to a median of the first warm-up */
     BASELINE_USES = 24,     /* processes of candidates that one warm baseline child serves */
     WARM_PAIRS = 2,         /* unrecorded, of each process but the first */
@@ -38,6 +38,9 @@ static const int look_processes[LOOKS] = {6, 10, 18, 32, 64};
 
 /* An interval this wide either way (28 %) says nothing but that the host is busy. */
 static const double WIDE = 0.25;
+
+/* With one of 1.2 % either way a difference of 5 % is seen; see decision 17. */
+static const double WIDE_ENOUGH_TO_GO_ON = 0.012;
 
 struct series {
     struct judgement *j;
@@ -319,15 +322,26 @@ static bool one_process(struct series *s, int process, struct err *err)
 
 /* --- when to stop ---------------------------------------------------------------------------- */
 
+/* The interval is too wide to be of use, and there is patience left. Only its width counts, so
+ * that going on depends on who is faster no more than stopping does. */
+static bool is_worth_more(const struct series *s, int64_t now)
+{
+    const struct timing_plan *plan = &s->j->plan;
+    if (plan->patience_ns == 0 || s->is_cold || now > s->deadline_ns + plan->patience_ns)
+        return false;
+    const struct stats_interval peek = pairs_interval(&s->pairs, look_confidence(0, true), 1);
+    return (peek.high - peek.low) / 2 > WIDE_ENOUGH_TO_GO_ON;
+}
+
 /* Between looks: the time is up, or nothing comes of it. None of it depends on who is faster. */
 static bool is_out_of_time(const struct series *s, int processes)
 {
     const int64_t now = os_now_ns();
+    const bool is_enough = s->processes >= FEWEST_PROCESSES && s->pairs.count >= FEWEST_PAIRS;
     if (s->attempts >= 40 && s->dropped * 2 > s->attempts)
         return true;
     return processes >= FEWEST_PROCESSES &&
-           (now > s->last_ns || (now > s->deadline_ns && s->processes >= FEWEST_PROCESSES &&
-                                 s->pairs.count >= FEWEST_PAIRS));
+           (now > s->last_ns || (now > s->deadline_ns && is_enough && !is_worth_more(s, now)));
 }
 
 static bool is_settled(const struct series *s)
