@@ -90,7 +90,7 @@ static bool is_macro(const struct reader *r, const char *name)
     for (size_t i = 0; i < r->tokens.count; i++) {
         if (r->tokens.items[i].kind != TOKEN_DIRECTIVE)
             continue;
-        const char *text = token_text(&r->tokens, i, r->arena) + 1;
+        const char *text = r->tokens.text + r->tokens.items[i].begin + 1; /* behind the # */
         text += strspn(text, " \t");
         if (!str_starts_with(text, "define"))
             continue;
