@@ -208,7 +208,7 @@ const struct command command_optimize = {
         "after the candidate at hand; 'kope resume last' goes on.\n"
         "\n"
         "Search policies, each deterministic for a seed:\n"
-        "  mcts      tree search that widens with visits and weighs gain against novelty\n"
+        "  mcts      tree search that extends a candidate until what came of it is better\n"
         "  resample  mcts that now and then decides again where a decision gained most\n"
         "  adaptive  small steps around one structure, now and then a large one to another\n"
         "  beam      level by level from the best of each; beam:8 is eight wide, 3 is usual\n"

@@ -99,12 +99,8 @@ bool search_open(const struct search_opts *opts, struct search **out, struct err
     search->policy = policy;
     search->beam_width = width;
     search->opts = *opts;
-    if (!(search->opts.widening_c > 0))
-        search->opts.widening_c = 1.0;
-    if (!(search->opts.widening_alpha > 0))
-        search->opts.widening_alpha = 0.5;
     if (!(search->opts.exploration > 0))
-        search->opts.exploration = 0.3;
+        search->opts.exploration = 0.03;
     search->opts.policy = policy->name;
     search->best = SEARCH_ROOT;
     (void)add_node(search, SEARCH_NO_NODE,

@@ -39,9 +39,8 @@ struct search_opts {
     const char *policy; /* "mcts" where NULL; "beam:8" is a beam of that width */
     uint64_t seed;
     struct search_prior prior; /* mcts, resample: how they share out small and large steps */
-    double widening_c, widening_alpha; /* mcts: children <= c x visits^alpha; 0: 1.0 and 0.5 */
-    double exploration; /* mcts: UCT constant on log-ratios scaled by the best; 0: 0.3 */
-    int64_t stagnation; /* stop after this many evaluations without a better one; 0: never */
+    double exploration;        /* mcts: UCT constant on log-ratios scaled by the best; 0: 0.03 */
+    int64_t stagnation;        /* stop after this many evaluations without a better one; 0: never */
 };
 
 /* What came of a child. */

@@ -1,6 +1,8 @@
 /* What each policy promises beyond what all of them do (search_test.c). */
 #include "search/search.h"
 
+#include "base/rng.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -247,16 +249,66 @@ static int large_steps(const struct search_prior *prior, double large_gain, doub
     return large;
 }
 
-/* A quarter of the steps below the root where nothing speaks for either kind; experience, and what
+/* An eighth of the steps below the root where nothing speaks for either kind; experience, and what
  * this tree shows, move that. */
 static void mcts__what_steps_gain__moves_their_shares(void **state)
 {
     (void)state;
     const struct search_prior none = {0}, large = {.large_gain = 0.5, .weight = 8};
     const int even = large_steps(&none, -0.1, -0.1);
-    assert_in_range(large_steps(&none, -0.1, 0.3), 20, even);
+    assert_in_range(large_steps(&none, -0.1, 0.3), 8, even);
     assert_true(large_steps(&none, 0.5, -0.1) > even + 80);
     assert_true(large_steps(&large, -0.1, -0.1) > even + 80);
+}
+
+/* A landscape as flags make it: sixteen switches, each with a gain or a loss of its own in any
+ * company. A small step turns one of them, a large one three. */
+enum { SWITCHES = 16, LANDSCAPE_BUDGET = 40, LANDSCAPE_SEEDS = 20 };
+struct landscape {
+    struct rng rng;
+    double gains[SWITCHES];
+    uint32_t states[LANDSCAPE_BUDGET + 1];
+    int count;
+};
+
+static bool turn_switches(void *context, int parent, enum search_step step,
+                          struct search_outcome *out)
+{
+    struct landscape *l = context;
+    uint32_t state = l->states[parent];
+    for (int turns = step == STEP_LARGE ? 3 : 1; turns > 0; turns--)
+        state ^= UINT32_C(1) << rng_below(&l->rng, SWITCHES);
+    l->states[l->count++] = state;
+    *out = (struct search_outcome){.is_valid = true};
+    for (int i = 0; i < SWITCHES; i++)
+        out->log_ratio += (state >> i & 1u) != 0 ? l->gains[i] : 0.0;
+    return true;
+}
+
+static double found_in_landscapes(const char *policy)
+{
+    double sum = 0.0;
+    for (uint64_t seed = 1; seed <= LANDSCAPE_SEEDS; seed++) {
+        struct landscape l = {.rng = rng_seeded(seed), .count = 1};
+        const struct search_evaluator evaluator = {.evaluate = turn_switches, .context = &l};
+        for (int i = 0; i < SWITCHES; i++)
+            l.gains[i] = 0.26 * rng_uniform(&l.rng) - 0.08;
+        struct search *search = open_policy(policy, seed);
+        assert_true(search_run(search, &evaluator, LANDSCAPE_BUDGET));
+        sum += search_node(search, search_best(search))->outcome.log_ratio;
+        search_close(&search);
+    }
+    return sum / LANDSCAPE_SEEDS;
+}
+
+/* Where every step adds up, nothing is gained by looking around: greedy is what to be measured by.
+ * A tree that spends its visits on breadth finds three quarters of it. */
+static void mcts__steps_add_up__finds_what_greedy_finds(void **state)
+{
+    (void)state;
+    const double greedy = found_in_landscapes("greedy");
+    assert_true(greedy > 0.5);
+    assert_true(found_in_landscapes("mcts") > 0.97 * greedy);
 }
 
 static void search_open__width_of_a_beam__is_checked(void **state)
@@ -283,6 +335,7 @@ int main(void)
         cmocka_unit_test(adaptive__many_steps__small_ones_are_two_a_candidate),
         cmocka_unit_test(resample__one_decision_made_the_gain__decides_there_again),
         cmocka_unit_test(mcts__what_steps_gain__moves_their_shares),
+        cmocka_unit_test(mcts__steps_add_up__finds_what_greedy_finds),
         cmocka_unit_test(search_open__width_of_a_beam__is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

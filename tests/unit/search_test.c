@@ -183,7 +183,7 @@ static void search_next__several_in_flight__mcts_spreads(void **state)
 {
     (void)state;
     struct search *search = open_search(&(struct search_opts){.policy = "mcts", .seed = 3});
-    const int a = tell(search, SEARCH_ROOT, 0.50), b = tell(search, SEARCH_ROOT, 0.49);
+    const int a = tell(search, SEARCH_ROOT, 0.50), b = tell(search, SEARCH_ROOT, 0.499);
     search_tell_exhausted(search, SEARCH_ROOT);
     int64_t from_a = 0, from_b = 0;
     for (int i = 0; i < 6; i++) {
