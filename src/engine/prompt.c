@@ -37,26 +37,20 @@ static const char knowledge[] =
 /* Moves that change a number of a sequence that is there share a paragraph: their names say it. */
 static const char *catalogue_text(const struct move *moves, size_t count, struct arena *arena)
 {
-    struct buf text = {0};
-    size_t sizes = 0;
+    CLEANUP(buf_free) struct buf text = {0};
+    CLEANUP(buf_free) struct buf sizes = {0};
     (void)buf_append_str(&text, knowledge);
     for (size_t i = 0; i < count; i++) {
-        if (str_equal(moves[i].group, "sizes")) {
-            sizes++;
-            continue;
-        }
-        (void)buf_printf(&text, "move %s: %s%s%s\n\n", moves[i].name, moves[i].intent,
-                         moves[i].breaks[0] != '\0' ? "; can break: " : "", moves[i].breaks);
-    }
-    if (sizes != 0)
-        (void)buf_append_str(&text, "moves that change numbers of the steps that are there:");
-    for (size_t i = 0; i < count; i++)
         if (str_equal(moves[i].group, "sizes"))
-            (void)buf_printf(&text, " %s", moves[i].name);
-    (void)buf_append_str(&text, sizes != 0 ? "\n\n" : "");
-    const char *copy = arena_strdup(arena, buf_text(&text));
-    buf_free(&text);
-    return copy;
+            (void)buf_printf(&sizes, " %s", moves[i].name);
+        else
+            (void)buf_printf(&text, "move %s: %s%s%s\n\n", moves[i].name, moves[i].intent,
+                             moves[i].breaks[0] != '\0' ? "; can break: " : "", moves[i].breaks);
+    }
+    if (sizes.length != 0)
+        (void)buf_printf(&text, "moves that change numbers of the steps that are there:%s\n\n",
+                         buf_text(&sizes));
+    return arena_strdup(arena, buf_text(&text));
 }
 
 bool prompt_request(const struct task *task, const struct target_features *features,

@@ -71,20 +71,6 @@ bool session_is_doubtful(const struct session_report *report)
     return report->status == SESSION_REJECTED && str_equal(report->mechanism, "M8-quiesce");
 }
 
-/* The extent of one dimension in memory: task_arg_elements of an argument with only this one. */
-static size_t extent(const struct task_arg *arg, size_t dimension, const struct task *task,
-                     const struct task_case *c)
-{
-    if (arg->has_ld && dimension + 1 == arg->rank)
-        return (size_t)c->axes[arg->ld];
-    const struct task line = {
-        .name = task->name,
-        .args = {{.name = arg->name, .rank = 1, .shape = {arg->shape[dimension]}}},
-        .arg_count = 1,
-    };
-    return (size_t)task_arg_elements(&line, 0, c);
-}
-
 char *element_name(const struct task *task, const struct task_case *c, size_t arg, size_t index,
                    struct arena *arena)
 {
@@ -93,7 +79,8 @@ char *element_name(const struct task *task, const struct task_case *c, size_t ar
         return arena_strdup(arena, a->name);
     size_t at[TASK_MAX_RANK] = {0};
     for (size_t d = a->rank; d-- > 0;) {
-        const size_t length = extent(a, d, task, c);
+        const size_t length = d + 1 == a->rank ? task_arg_rows(task, arg, c).pitch
+                                               : (size_t)task_arg_extent(task, a, d, c);
         at[d] = index % length;
         index /= length;
     }

@@ -35,14 +35,17 @@ static void broadcast(enum dtype dtype, double value, void *out, size_t count)
         dtype_store(dtype, out, i, value);
 }
 
-static double mean(enum dtype dtype, const void *data, size_t count, const struct task_rows *rows)
+/* Of an argument's values, which lie in `data` as in memory. */
+static double mean(const struct task *task, size_t arg, const struct task_case *c, const void *data)
 {
+    const struct task_rows rows = task_arg_rows(task, arg, c);
+    const size_t count = (size_t)task_arg_elements(task, arg, c);
     double sum = 0;
     size_t seen = 0;
     for (size_t i = 0; i < count; i++) {
-        if (task_rows_is_gap(rows, i))
+        if (task_rows_is_gap(&rows, i))
             continue;
-        sum += dtype_element(dtype, data, i);
+        sum += dtype_element(task->args[arg].dtype, data, i);
         seen++;
     }
     return seen ? sum / (double)seen : 0;
@@ -97,8 +100,6 @@ static void run_null(const struct gate *gate, enum null_kernel kernel, const str
     const struct task *task = gate->task;
     const struct task_case *c = probe->problem;
     const struct yardstick *y = &probe->outputs[arg];
-    const struct task_rows rows = task_arg_rows(task, arg, c);
-    struct task_rows inputs;
     switch (kernel) {
     case NULL_EMPTY:
         data_poison(gate->data, data_poison_kind(task, arg, probe->distribution), 0, 0, out,
@@ -109,18 +110,14 @@ static void run_null(const struct gate *gate, enum null_kernel kernel, const str
         broadcast(y->dtype, kernel == NULL_CONSTANT, out, y->count);
         break;
     case NULL_TYPICAL:
-        broadcast(y->dtype, mean(y->dtype, y->base, y->count, &rows), out, y->count);
+        broadcast(y->dtype, mean(task, arg, c, y->base), out, y->count);
         break;
     case NULL_COPY:
         copy_wrapped(probe->inputs[first], task_arg_bytes(task, first, c), out,
                      y->count * dtype_bytes(y->dtype));
         break;
     case NULL_MEAN:
-        inputs = task_arg_rows(task, first, c);
-        broadcast(y->dtype,
-                  mean(task->args[first].dtype, probe->inputs[first],
-                       (size_t)task_arg_elements(task, first, c), &inputs),
-                  out, y->count);
+        broadcast(y->dtype, mean(task, first, c, probe->inputs[first]), out, y->count);
         break;
     case NULL_REVERSED:
         reverse(y, out);

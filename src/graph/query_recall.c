@@ -145,51 +145,11 @@ bool graph_recall_code(struct graph *graph, const char *code_id, const char *tas
     return true;
 }
 
-bool graph_recall_all(struct graph *graph, const char *task_id, const char *gate_id,
-                      struct arena *arena, const struct verdict **out, size_t *out_count,
-                      struct err *err)
+/* The rows of a query of RECALL_COLUMNS and the candidate, for a task under a gate. */
+static bool recall_rows(struct graph *graph, const char *sql, const char *task_id,
+                        const char *gate_id, struct arena *arena, const struct graph_recalled **out,
+                        size_t *out_count, struct err *err)
 {
-    static const char sql[] =
-        "SELECT " RECALL_COLUMNS " FROM (SELECT *, row_number() OVER (PARTITION BY code_id"
-        " ORDER BY " RECALL_ORDER ") AS place" RECALL_WHERE ") WHERE place = 1 ORDER BY code_id";
-    CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(graph, sql, &query, err))
-        return false;
-    give_text(&query, task_id);
-    give_text(&query, gate_id);
-    struct verdict *verdicts = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(&query, &has_row, err);
-    while (ok && has_row) {
-        struct recalled recalled;
-        take_recalled(&query, arena, &recalled);
-        ok = add_cases(graph, &recalled, arena, err);
-        verdicts = vec_reserve_one(verdicts, count, &capacity, sizeof *verdicts);
-        verdicts[count++] = recalled.verdict;
-        ok = ok && query_step(&query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, verdicts, count * sizeof *verdicts);
-        *out_count = count;
-    }
-    free(verdicts);
-    return ok;
-}
-
-bool graph_recall_candidates(struct graph *graph, const char *task_id, const char *gate_id,
-                             struct arena *arena, const struct graph_recalled **out,
-                             size_t *out_count, struct err *err)
-{
-    static const char sql[] =
-        "SELECT " RECALL_COLUMNS ", candidate_id FROM (SELECT o.*, d.candidate_id,"
-        " row_number() OVER (PARTITION BY d.candidate_id, o.is_confirmation"
-        " ORDER BY o.from_record, o.stamp DESC) AS place FROM outcome o"
-        " JOIN decision d ON d.decision_id = o.decision_id WHERE o.task_id = ?1 AND o.gate_id = ?2"
-        " AND d.candidate_id <> '' AND ((o.kind = 'timed' AND o.case_count > 0) OR o.kind = 'wrong'"
-        " OR o.kind = 'build-failed' OR (o.kind = 'rejected' AND o.mechanism NOT LIKE 'M8%'"
-        " AND o.mechanism <> 'rule'))) WHERE place = 1 ORDER BY candidate_id, is_confirmation";
     CLEANUP(query_end) struct query query = {0};
     if (!query_begin(graph, sql, &query, err))
         return false;
@@ -216,4 +176,36 @@ bool graph_recall_candidates(struct graph *graph, const char *task_id, const cha
     }
     free(all);
     return ok;
+}
+
+bool graph_recall_all(struct graph *graph, const char *task_id, const char *gate_id,
+                      struct arena *arena, const struct verdict **out, size_t *out_count,
+                      struct err *err)
+{
+    static const char sql[] =
+        "SELECT " RECALL_COLUMNS ", '' FROM (SELECT *, row_number() OVER (PARTITION BY code_id"
+        " ORDER BY " RECALL_ORDER ") AS place" RECALL_WHERE ") WHERE place = 1 ORDER BY code_id";
+    const struct graph_recalled *all = NULL;
+    if (!recall_rows(graph, sql, task_id, gate_id, arena, &all, out_count, err))
+        return false;
+    struct verdict *verdicts = arena_array(arena, *out_count + 1, sizeof *verdicts);
+    for (size_t i = 0; i < *out_count; i++)
+        verdicts[i] = all[i].verdict;
+    *out = verdicts;
+    return true;
+}
+
+bool graph_recall_candidates(struct graph *graph, const char *task_id, const char *gate_id,
+                             struct arena *arena, const struct graph_recalled **out,
+                             size_t *out_count, struct err *err)
+{
+    static const char sql[] =
+        "SELECT " RECALL_COLUMNS ", candidate_id FROM (SELECT o.*, d.candidate_id,"
+        " row_number() OVER (PARTITION BY d.candidate_id, o.is_confirmation"
+        " ORDER BY o.from_record, o.stamp DESC) AS place FROM outcome o"
+        " JOIN decision d ON d.decision_id = o.decision_id WHERE o.task_id = ?1 AND o.gate_id = ?2"
+        " AND d.candidate_id <> '' AND ((o.kind = 'timed' AND o.case_count > 0) OR o.kind = 'wrong'"
+        " OR o.kind = 'build-failed' OR (o.kind = 'rejected' AND o.mechanism NOT LIKE 'M8%'"
+        " AND o.mechanism <> 'rule'))) WHERE place = 1 ORDER BY candidate_id, is_confirmation";
+    return recall_rows(graph, sql, task_id, gate_id, arena, out, out_count, err);
 }

@@ -4,9 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* log 1.02: what a decision is faster by that would have counted, had it been timed to the end. */
-#define BEHIND_AT_LEAST 0.0198
-
 static const struct look_style styles[] = {
     [LOOK_WIN] = {"faster", "", "c-win", MARK_DISC},
     [LOOK_BEHIND] = {"faster, but behind", "", "c-win", MARK_RING},
@@ -41,7 +38,9 @@ enum look look_of(const struct graph_decision *decision)
     case VERDICT_TIMED:
         if (decision->is_win)
             return decision->confirm_failed ? LOOK_TIMED : LOOK_WIN;
-        return decision->log_low > BEHIND_AT_LEAST ? LOOK_BEHIND : LOOK_TIMED;
+        /* Would it have counted, had it been timed to the end? */
+        return verdict_difference(decision->log_low, decision->log_high, 0).sign > 0 ? LOOK_BEHIND
+                                                                                     : LOOK_TIMED;
     case VERDICT_COUNT:
         break;
     }

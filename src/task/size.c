@@ -1,7 +1,7 @@
 #include "task/internal.h"
 
-static int64_t checked_extent(const struct task *task, const struct task_arg *arg, size_t dimension,
-                              const struct task_case *c)
+int64_t task_arg_extent(const struct task *task, const struct task_arg *arg, size_t dimension,
+                        const struct task_case *c)
 {
     const char *fault = NULL;
     int64_t extent = 0;
@@ -15,9 +15,9 @@ struct task_rows task_arg_rows(const struct task *task, size_t arg, const struct
     const struct task_arg *a = &task->args[arg];
     int64_t count = 1;
     for (size_t d = 0; d + 1 < a->rank; d++)
-        if (__builtin_mul_overflow(count, checked_extent(task, a, d, c), &count))
+        if (__builtin_mul_overflow(count, task_arg_extent(task, a, d, c), &count))
             BUG("task '%s': a case that was not checked: shape of '%s'", task->name, a->name);
-    const int64_t used = a->rank ? checked_extent(task, a, a->rank - 1, c) : 1;
+    const int64_t used = a->rank ? task_arg_extent(task, a, a->rank - 1, c) : 1;
     return (struct task_rows){.count = (size_t)count,
                               .used = (size_t)used,
                               .pitch = (size_t)(a->has_ld ? c->axes[a->ld] : used)};

@@ -188,6 +188,9 @@ bool task_parse(const char *yaml_text, size_t yaml_length, const char *reference
  * existing folder. */
 bool task_write_template(const char *dir, const char *name, struct err *err);
 
+/* One dimension of an argument of the task in a case. */
+int64_t task_arg_extent(const struct task *task, const struct task_arg *arg, size_t dimension,
+                        const struct task_case *c);
 /* How an argument lies in memory, in elements: `count` rows of `used` ones, `pitch` apart. */
 struct task_rows {
     size_t count, used, pitch;
