@@ -93,26 +93,94 @@ static bool may_repeat(const struct nest_edit *edit, struct nest_stmt *loop)
     return r.is_safe;
 }
 
-/* Rounds that fill no vector are done by one that ends with the last round and does some rounds
- * again, where there are enough; `rest` is then only for short loops. The loop of that one vector,
- * with `rest` in the other branch. */
-static struct nest_stmt *overlap(struct nest_edit *edit, struct nest_stmt *rest,
-                                 const struct nest_expr *begin, int64_t lanes)
+/* Rounds that fill no whole tile are done by one that ends with the last round and does some rounds
+ * again: "i_at = i + 8 <= m ? i : m - 8". Where there are fewer rounds than a tile has, a copy of
+ * the loop does them: that copy, or NULL where it is known that there are enough. */
+static struct nest_stmt *add_short(struct nest_edit *edit, struct nest_stmt *loop,
+                                   const struct nest_expr *begin, int64_t width)
 {
-    struct nest_stmt **link = nest_link(edit->nest, rest);
-    struct nest_stmt *behind = rest->next;
-    const struct nest_expr *end = rest->bound;
-    const struct nest_expr *width = nest_number(edit, lanes);
-    struct nest_stmt *branch = nest_new_stmt(edit, NEST_IF, rest->line);
-    rest->next = NULL;
-    branch->value = nest_binary(edit, "&&", nest_binary(edit, "<", rest->from, end),
-                                nest_binary(edit, ">=", nest_index(edit, "-", end, begin), width));
-    branch->otherwise = rest;
-    branch->body = nest_copy_list(edit, rest);
-    branch->body->from = nest_index(edit, "-", end, width);
+    struct nest_stmt **link = nest_link(edit->nest, loop);
+    struct nest_stmt *behind = loop->next;
+    const int64_t trips = nest_trip_count(edit, loop);
+    if (trips >= 0 && nest_expr_same(loop->from, begin))
+        return NULL;
+    struct nest_stmt *branch = nest_new_stmt(edit, NEST_IF, loop->line);
+    loop->next = NULL;
+    branch->value = nest_binary(edit, ">=", nest_index(edit, "-", loop->bound, begin),
+                                nest_number(edit, width));
+    branch->otherwise = nest_copy_list(edit, loop);
+    branch->body = loop;
     branch->next = behind;
     *link = branch;
-    return branch->body;
+    return branch->otherwise;
+}
+
+static void end_with_last(struct nest_edit *edit, struct nest_stmt *loop, int64_t width)
+{
+    const struct nest_expr *now = nest_name(edit, loop->symbol);
+    const struct nest_expr *all = nest_number(edit, width);
+    const struct nest_expr *fits =
+        nest_binary(edit, "<=", nest_index(edit, "+", now, all), loop->bound);
+    struct nest_stmt *declared = nest_new_variable(
+        edit, arena_printf(edit->arena, "%s_at", loop->name),
+        arena_printf(edit->arena, "const %s", nest_plain_type(edit, loop->symbol->type)),
+        nest_conditional(edit, fits, now, nest_index(edit, "-", loop->bound, all)), loop->line);
+    declared->symbol->is_integer = true;
+    nest_replace_in(edit, loop->body, loop->symbol, nest_name(edit, declared->symbol));
+    declared->next = loop->body;
+    loop->body = declared;
+}
+
+/* Can its last tile do rounds again that others have done? Not of the loop in the lanes as a whole,
+ * whose tiles shall lie at multiples of a vector. */
+static bool may_overlap(const struct nest_edit *edit, const struct vector_tiles *tiles, size_t at)
+{
+    const struct vector_tile *tile = &tiles->items[at];
+    const char *refusal = NULL;
+    const int64_t trips = nest_trip_count(edit, tile->loop);
+    const bool is_rest = at == tiles->vector && !nest_expr_same(tile->loop->from, tiles->begin);
+    return (at != tiles->vector || is_rest) && str_equal(tile->loop->op, "<") &&
+           nest_counts_upward(edit, tile->loop, &refusal) &&
+           (trips < 0 || is_rest || (trips >= tile->factor && trips % tile->factor != 0)) &&
+           may_repeat(edit, tile->loop);
+}
+
+static bool cut(struct nest_edit *edit, struct vector_tiles tiles, size_t at, int64_t lanes,
+                const char **refusal);
+
+/* Tiles from `at` on of the loops of which `rest` is the outermost: rounds that are left over. */
+static bool cut_rest(struct nest_edit *edit, const struct vector_tiles *tiles, size_t at,
+                     struct nest_stmt *rest, int64_t lanes, const char **refusal)
+{
+    struct vector_tiles other = *tiles;
+    struct nest_stmt *loops[VECTOR_MAX_TILES];
+    if (!chain_of(rest, tiles->count - at, loops))
+        return nest_refuse(edit, refusal, "the loops do not hang directly in each other");
+    for (size_t i = at; i < tiles->count; i++)
+        other.items[i].loop = loops[i - at];
+    other.items[at].factor = 1;
+    if (at == tiles->vector && tiles->items[at].factor > lanes)
+        other.items[at].factor = lanes;
+    else if (at == tiles->vector)
+        other.vector = VECTOR_NONE;
+    return cut(edit, other, at, lanes, refusal);
+}
+
+static bool cut_overlapping(struct nest_edit *edit, struct vector_tiles tiles, size_t at,
+                            int64_t lanes, const char **refusal)
+{
+    struct vector_tile *tile = &tiles.items[at];
+    const int64_t width = tile->factor * tile->loop->step;
+    const struct nest_expr *begin = at == tiles.vector ? tiles.begin : tile->loop->from;
+    struct nest_stmt *few = add_short(edit, tile->loop, begin, width);
+    tile->step = tile->loop->step;
+    if (few && !cut_rest(edit, &tiles, at, few, lanes, refusal))
+        return false;
+    tile->loop->step = width;
+    if (!cut(edit, tiles, at + 1, lanes, refusal))
+        return false;
+    end_with_last(edit, tile->loop, width);
+    return true;
 }
 
 /* Tiles of the loops from `at` on; those before are cut already. */
@@ -123,38 +191,14 @@ static bool cut(struct nest_edit *edit, struct vector_tiles tiles, size_t at, in
     struct vector_tile *tile = &tiles.items[at];
     if (at == tiles.count)
         return is_plain(&tiles) || vector_expand(edit, &tiles, refusal);
+    if (tile->factor > 1 && may_overlap(edit, &tiles, at))
+        return cut_overlapping(edit, tiles, at, lanes, refusal);
     if (tile->factor > 1 && !nest_split_rest(edit, tile->loop, tile->factor, &rest, refusal))
         return false;
     tile->step = tile->loop->step;
     tile->loop->step *= tile->factor;
-    if (rest) {
-        struct vector_tiles other = tiles;
-        struct nest_stmt *loops[VECTOR_MAX_TILES];
-        if (!chain_of(rest, tiles.count - at, loops))
-            return nest_refuse(edit, refusal, "the loops do not hang directly in each other");
-        for (size_t i = at; i < tiles.count; i++)
-            other.items[i].loop = loops[i - at];
-        other.items[at].factor = 1;
-        if (at == tiles.vector && tile->factor > lanes)
-            other.items[at].factor = lanes;
-        else if (at == tiles.vector) {
-            if (str_equal(rest->op, "<") && may_repeat(edit, rest)) {
-                struct vector_tiles last = tiles;
-                if (!chain_of(overlap(edit, rest, tiles.begin, lanes), tiles.count - at, loops))
-                    return nest_refuse(edit, refusal, "the loops do not hang in each other");
-                for (size_t i = at; i < tiles.count; i++)
-                    last.items[i].loop = loops[i - at];
-                last.items[at].step = last.items[at].loop->step;
-                last.items[at].loop->step *= lanes;
-                if (!cut(edit, last, at + 1, lanes, refusal))
-                    return false;
-            }
-            other.vector = VECTOR_NONE;
-        }
-        if (!cut(edit, other, at, lanes, refusal))
-            return false;
-    }
-    return cut(edit, tiles, at + 1, lanes, refusal);
+    return (!rest || cut_rest(edit, &tiles, at, rest, lanes, refusal)) &&
+           cut(edit, tiles, at + 1, lanes, refusal);
 }
 
 bool vector_cut(struct nest_edit *edit, const struct vector_tiles *tiles, const char **refusal)
