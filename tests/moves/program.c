@@ -58,10 +58,25 @@ static const char harness_main[] =
 /* What vector code is written with stands in front of each function, and there are many in a file;
  * macros of the same text may stand there again. */
 static const char *const helpers[] = {
-    "f",          "VREAL_LANES",       "vreal",           "vmask",      "vreal_unaligned",
-    "vreal_of",   "vreal_sum",         "vreal_select",    "vreal_max",  "vreal_min",
-    "vreal_abs",  "vreal_largest",     "vreal_smallest",  "vreal_sqrt", "vreal_exp",
-    "vreal_tanh", "vreal_1_plus_tanh", "vreal_transpose",
+    "f",
+    "VREAL_LANES",
+    "vreal",
+    "vmask",
+    "vreal_unaligned",
+    "vreal_of",
+    "vreal_sum",
+    "vreal_select",
+    "vreal_max",
+    "vreal_min",
+    "vreal_lane",
+    "vreal_abs",
+    "vreal_largest",
+    "vreal_smallest",
+    "vreal_sqrt",
+    "vreal_exp",
+    "vreal_tanh",
+    "vreal_1_plus_tanh",
+    "vreal_transpose",
 };
 
 static void add_function(struct program *p, const char *text, const char *name)

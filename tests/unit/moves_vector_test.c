@@ -149,6 +149,24 @@ static void regtile__rows_add_to_what_is_there__none_is_done_twice(void **state)
     assert_null(strstr(text, "_at ="));
 }
 
+static void regtile__results_across_memory__are_stored_lane_by_lane(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain,
+                             "    for (int64_t i = 0; i < m; i++) {\n"
+                             "        for (int64_t j = 0; j < n; j++) {\n"
+                             "            real s = 0;\n"
+                             "            for (int64_t p = 0; p < m; p++)\n"
+                             "                s += c[p * n + j] * b[i];\n"
+                             "            a[j * m + i] = s;\n"
+                             "        }\n"
+                             "    }",
+                             "regtile(i:2,j:16)");
+    (void)state;
+    must_hold(text, ") * m + i_at] = vreal_lane(s_0_0, lane");
+    must_hold(text, ") * m + (i_at + 1)] = vreal_lane(s_1_1, lane");
+}
+
 static const char rows_of_sums[] = "    for (int64_t i = 0; i < n; i++) {\n"
                                    "        real s = 0;\n"
                                    "        for (int64_t j = 0; j < m; j++)\n"
@@ -573,6 +591,7 @@ int main(void)
         cmocka_unit_test(vectorize__sum_and_maximum__have_accumulators),
         cmocka_unit_test(regtile__product__is_named_variables),
         cmocka_unit_test(regtile__rows_add_to_what_is_there__none_is_done_twice),
+        cmocka_unit_test(regtile__results_across_memory__are_stored_lane_by_lane),
         cmocka_unit_test(prefetch__rows__each_line_of_a_later_row_once),
         cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),
         cmocka_unit_test(reciprocal__a_divisor_that_stays__is_inverted_once),

@@ -87,6 +87,47 @@ static bool emit_declare(struct lanes *l, const struct nest_stmt *s, unsigned fi
     return true;
 }
 
+static const struct nest_expr *call(const struct lanes *l, const char *name,
+                                    const struct nest_expr *a, const struct nest_expr *b)
+{
+    struct nest_expr *expr = arena_alloc(l->edit->arena, sizeof *expr);
+    expr->kind = NEST_CALL;
+    expr->text = name;
+    expr->args[expr->arg_count++] = a;
+    if (b)
+        expr->args[expr->arg_count++] = b;
+    vector_need(l->edit, name);
+    return expr;
+}
+
+/* Lanes whose places are no neighbours: for each lane the element of every instance. */
+static bool emit_scatter(struct lanes *l, const struct nest_stmt *s, unsigned fixed,
+                         struct instance at)
+{
+    const struct nest_stmt *counted = l->tiles->items[l->tiles->vector].loop;
+    if (!vector_is_lane(l->edit, s->target->symbol->type))
+        return nest_refuse(l->edit, l->refusal, "'%s' is of type '%s', not of the lanes'",
+                           s->target->symbol->name, s->target->symbol->type);
+    struct nest_stmt *loop = nest_new_loop(l->edit, "lane", "int64_t", nest_number(l->edit, 0),
+                                           nest_number(l->edit, l->lanes), 1, NULL, s->line);
+    const struct nest_expr *lane = nest_name(l->edit, loop->symbol);
+    struct nest_stmt **tail = l->tail;
+    l->tail = &loop->body;
+    do {
+        const struct nest_expr *from = lanes_vector(l, s->value, &at);
+        if (!from)
+            return false;
+        const struct nest_expr *in_lane =
+            nest_replace(l->edit, s->target, counted->symbol,
+                         nest_index(l->edit, "+", nest_name(l->edit, counted->symbol), lane));
+        lanes_emit(l, nest_assign(l->edit, lanes_scalar(l, in_lane, &at), s->op,
+                                  call(l, "vreal_lane", from, lane), s->line));
+    } while (lanes_advance(l, lanes_mask(l, s->target) & ~fixed, &at));
+    l->tail = tail;
+    lanes_emit(l, loop);
+    return true;
+}
+
 static bool emit_assign(struct lanes *l, const struct nest_stmt *s, unsigned fixed,
                         struct instance at)
 {
@@ -98,6 +139,9 @@ static bool emit_assign(struct lanes *l, const struct nest_stmt *s, unsigned fix
     if (rounds & ~target & ~fixed)
         return nest_refuse(l->edit, l->refusal, "several rounds assign to the same element of '%s'",
                            s->target->symbol->name);
+    if (!is_variable && (target & l->vector_bit) && str_equal(s->op, "=") &&
+        !lanes_are_neighbours(l, s->target))
+        return emit_scatter(l, s, fixed, at);
     do {
         const struct nest_expr *place =
             is_variable ? lanes_scalar(l, s->target, &at) : lanes_place(l, s->target, &at);
@@ -192,19 +236,6 @@ static bool emit_list(struct lanes *l, const struct nest_stmt *first, unsigned f
 
 /* --- accumulators ------------------------------------------------------------------------------
  */
-
-static const struct nest_expr *call(const struct lanes *l, const char *name,
-                                    const struct nest_expr *a, const struct nest_expr *b)
-{
-    struct nest_expr *expr = arena_alloc(l->edit->arena, sizeof *expr);
-    expr->kind = NEST_CALL;
-    expr->text = name;
-    expr->args[expr->arg_count++] = a;
-    if (b)
-        expr->args[expr->arg_count++] = b;
-    vector_need(l->edit, name);
-    return expr;
-}
 
 /* "vreal sum_0 = vreal_of(0);" in front of the loop. */
 static void begin_gathering(struct lanes *l, struct lane_variable *variable)

@@ -30,14 +30,14 @@ struct fit {
     const struct nest_edit *edit;
     const struct nest_stmt *loop;
     const char **refusal;
+    bool may_scatter; /* what is assigned may lie apart */
 };
 
 static bool check_fit(void *context, const struct nest_expr *expr, bool is_target)
 {
     const struct fit *fit = context;
     int64_t stride = 0;
-    (void)is_target;
-    if (expr->kind != NEST_ACCESS || expr->symbol->is_integer)
+    if (expr->kind != NEST_ACCESS || expr->symbol->is_integer || (is_target && fit->may_scatter))
         return true;
     for (size_t i = 0; i < expr->arg_count; i++) {
         if (!nest_expr_uses(expr->args[i], fit->loop->symbol))
@@ -52,15 +52,18 @@ static bool check_fit(void *context, const struct nest_expr *expr, bool is_targe
     return true;
 }
 
+/* A result of loops inside is stored so seldom that its lanes may go to places that lie apart. */
 static bool check_stmt(void *context, struct nest_stmt *stmt, int depth)
 {
-    (void)depth;
+    struct fit *fit = context;
+    fit->may_scatter = depth == 0 && stmt->kind == NEST_ASSIGN && str_equal(stmt->op, "=") &&
+                       nest_list_has(fit->loop->body, NEST_FOR);
     return nest_walk_exprs(stmt, check_fit, context);
 }
 
 bool vector_fits(const struct nest_edit *edit, const struct nest_stmt *loop, const char **refusal)
 {
-    struct fit fit = {edit, loop, refusal};
+    struct fit fit = {.edit = edit, .loop = loop, .refusal = refusal};
     if (loop->step != 1)
         return nest_refuse(edit, refusal, "loop '%s' does not count by 1", loop->name);
     return nest_walk(loop->body, check_stmt, &fit);

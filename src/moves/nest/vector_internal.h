@@ -63,6 +63,8 @@ const struct nest_expr *lanes_vector(struct lanes *l, const struct nest_expr *ex
 /* What does not depend on the vector loop: counters and variables of the instance. */
 const struct nest_expr *lanes_scalar(struct lanes *l, const struct nest_expr *expr,
                                      const struct instance *at);
+/* Do neighbouring rounds of the vector loop touch neighbours by the access, which depends on it? */
+bool lanes_are_neighbours(struct lanes *l, const struct nest_expr *access);
 /* An element, or the vector at it, to be assigned. */
 const struct nest_expr *lanes_place(struct lanes *l, const struct nest_expr *access,
                                     const struct instance *at);

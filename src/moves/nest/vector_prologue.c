@@ -31,6 +31,13 @@ static const struct helper helpers[] = {
      "{\n"
      "    return x - (vreal){0};\n"
      "}\n"},
+    {"vreal_lane",
+     {NULL},
+     "/* what is in one lane */\n"
+     "static inline real vreal_lane(vreal x, int64_t lane)\n"
+     "{\n"
+     "    return x[lane];\n"
+     "}\n"},
     {"vreal_sum",
      {NULL},
      "static inline real vreal_sum(vreal x)\n"

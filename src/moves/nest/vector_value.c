@@ -131,27 +131,34 @@ static const struct nest_expr *load_once(struct lanes *l, const struct nest_expr
     return nest_name(l->edit, declared->symbol);
 }
 
-const struct nest_expr *lanes_place(struct lanes *l, const struct nest_expr *access,
-                                    const struct instance *at)
+bool lanes_are_neighbours(struct lanes *l, const struct nest_expr *access)
 {
     int64_t stride = 0;
-    const struct nest_expr *element = lanes_scalar(l, access, at);
-    if (!is_vector(l, access))
-        return element;
-    const struct nest_stmt *loop = l->tiles->items[l->tiles->vector].loop;
     const size_t last = access->arg_count - 1;
     for (size_t i = 0; i < last; i++) {
         if (is_vector(l, access->args[i]))
-            return refuse(l, "the vector loop is in a subscript that is not the last");
+            return false;
     }
+    return vector_stride(l->edit, l->tiles->items[l->tiles->vector].loop, access->args[last],
+                         &stride) &&
+           stride == 1;
+}
+
+const struct nest_expr *lanes_place(struct lanes *l, const struct nest_expr *access,
+                                    const struct instance *at)
+{
+    const struct nest_expr *element = lanes_scalar(l, access, at);
+    if (!is_vector(l, access))
+        return element;
+    const size_t last = access->arg_count - 1;
     if (!vector_is_lane(l->edit, access->symbol->type)) {
         (void)nest_refuse(l->edit, l->refusal, "'%s' is of type '%s', not of the lanes'",
                           access->symbol->name, access->symbol->type);
         return NULL;
     }
-    if (!vector_stride(l->edit, loop, access->args[last], &stride) || stride != 1) {
+    if (!lanes_are_neighbours(l, access)) {
         (void)nest_refuse(l->edit, l->refusal, "neighbours in '%s' are not neighbours in '%s'",
-                          loop->name, access->symbol->name);
+                          l->tiles->items[l->tiles->vector].loop->name, access->symbol->name);
         return NULL;
     }
     const struct nest_expr *array = nest_name(l->edit, access->symbol);
