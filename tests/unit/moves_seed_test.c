@@ -71,6 +71,20 @@ static void nest_seeds__matmul__turns_its_sum(void **state)
     assert_string_equal(find(seeds, count, "turn-sums-4x4")->name, "turn-sums-4x4");
 }
 
+static void nest_seeds__convolution__has_channels_in_the_lanes(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_seed seeds[NEST_MAX_SEEDS];
+    const struct nest *nest = NULL;
+    (void)state;
+    const size_t count = seeds_of(&arena, "conv2d", &nest, seeds);
+    assert_string_equal(find(seeds, count, "across-6x2")->steps,
+                        "strip(o:16);interchange(b,o_s);pack(weight:o_s);interchange(o,i);"
+                        "interchange(o,j);peel(j:1);vectorize(o4:16);vectorize(o5:16);"
+                        "regtile(j:6,o:16)");
+    assert_string_equal(find(seeds, count, "border-tile-8x2")->name, "border-tile-8x2");
+}
+
 /* What a seed says is what makes it: the steps apply to the nest as it was read, and what comes out
  * is read back. */
 static void nest_seeds__steps__apply_from_the_start(void **state)
@@ -98,6 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nest_seeds__attention__parts_its_passes),
         cmocka_unit_test(nest_seeds__matmul__turns_its_sum),
+        cmocka_unit_test(nest_seeds__convolution__has_channels_in_the_lanes),
         cmocka_unit_test(nest_seeds__steps__apply_from_the_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

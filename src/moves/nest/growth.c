@@ -150,6 +150,7 @@ static bool depends_on(const struct nest_stmt *body, const struct nest_expr *exp
 struct sharing {
     const struct nest_stmt *body; /* of the innermost loop, with its helper variables */
     const struct nest_symbol *vector, *outer;
+    const struct nest_symbol *found; /* the last array that depends on `vector` alone */
     int count;
 };
 
@@ -158,8 +159,10 @@ static bool note_shared(void *context, const struct nest_expr *expr, bool is_tar
     struct sharing *sharing = context;
     (void)is_target;
     if (expr->kind == NEST_ACCESS && depends_on(sharing->body, expr, sharing->vector) &&
-        !depends_on(sharing->body, expr, sharing->outer))
+        !depends_on(sharing->body, expr, sharing->outer)) {
+        sharing->found = expr->symbol;
         sharing->count++;
+    }
     return true;
 }
 
@@ -185,6 +188,15 @@ const struct nest_stmt *contraction_sharer(const struct nest *nest, const struct
         best = around[i];
     }
     return best;
+}
+
+const struct nest_symbol *contraction_shared_array(const struct contraction *c,
+                                                   const struct nest_stmt *sharer)
+{
+    struct sharing sharing = {
+        .body = c->inner->body, .vector = sharer->symbol, .outer = c->outer->symbol};
+    (void)nest_walk(c->inner->body, walk_shared, &sharing);
+    return sharing.found;
 }
 
 /* --- borders and scratch arrays ----------------------------------------------------------------

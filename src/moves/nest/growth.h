@@ -35,6 +35,9 @@ bool find_contraction(const struct nest_stmt *loop, struct contraction *out);
 bool contraction_should_turn(const struct contraction *c);
 /* The loop around whose rounds read most in common for one round of `outer`; NULL. */
 const struct nest_stmt *contraction_sharer(const struct nest *nest, const struct contraction *c);
+/* An array in the sum that depends on the loop `sharer` and not on `outer`; NULL. */
+const struct nest_symbol *contraction_shared_array(const struct contraction *c,
+                                                   const struct nest_stmt *sharer);
 
 /* How many conditions stand in the loop; 0 where there is no such loop. */
 size_t count_conditions_in(const struct nest *nest, const char *loop);

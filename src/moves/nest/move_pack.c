@@ -118,8 +118,8 @@ static bool check_bounds(const struct packing *p)
     return true;
 }
 
-/* One size that is not known first, then those that are, the outermost loop's innermost: what is
- * cut into strips is read side by side. */
+/* One size that is not known first, then those that are as they hang in each other, but the
+ * outermost of them innermost: what is cut into strips is read side by side. */
 static bool order_counters(struct packing *p)
 {
     struct counter sorted[MAX_COUNTERS];
@@ -133,10 +133,15 @@ static bool order_counters(struct packing *p)
                            "loops '%s' and '%s' both have no size that is known: cut one into "
                            "strips",
                            sorted[0].loop->name, sorted[1].loop->name);
-    for (size_t i = p->count; i-- > 0;) {
-        if (p->counters[i].extent > 0)
+    const struct counter *strip = NULL;
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->counters[i].extent > 0 && strip)
             sorted[count++] = p->counters[i];
+        else if (p->counters[i].extent > 0)
+            strip = &p->counters[i];
     }
+    if (strip)
+        sorted[count++] = *strip;
     for (size_t i = 0; i < count; i++)
         p->counters[i] = sorted[i];
     return true;

@@ -1,22 +1,13 @@
 /* Longer sequences, built on the nest at hand. */
-#include "moves/nest/seed.h"
-
-#include "moves/nest/growth.h"
+#include "moves/nest/seed_internal.h"
 
 #include "base/str.h"
 #include "task/task.h"
 
 #include <string.h>
 
-struct seeds {
-    struct growth start;
-    const struct nest *original; /* with unique names, before any step */
-    struct nest_seed *out;
-    size_t count;
-};
-
-static void add(struct seeds *seeds, const struct growth *g, const char *name, const char *intent,
-                double prior)
+void seeds_add(struct seeds *seeds, const struct growth *g, const char *name, const char *intent,
+               double prior)
 {
     if (!g->steps || seeds->count == NEST_MAX_SEEDS)
         return;
@@ -101,8 +92,7 @@ static bool turn_all(struct growth *g, const struct nest *original, int strip, i
     return any;
 }
 
-/* The first loop that sums against the order of memory; false where there is none. */
-static bool first_contraction(const struct nest *nest, struct contraction *out)
+bool seeds_first_sum(const struct nest *nest, struct contraction *out)
 {
     const struct names loops = names_of_loops(nest);
     for (size_t i = 0; i < loops.count; i++) {
@@ -130,14 +120,14 @@ static void add_turned(struct seeds *seeds)
     struct contraction c;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct growth g = seeds->start;
-        if (!first_contraction(g.now, &c))
+        if (!seeds_first_sum(g.now, &c))
             return;
         const struct nest_stmt *sharer = contraction_sharer(g.now, &c);
         if (rows[i].jam > 1 && (!sharer || !grow(&g, "jam(%s:%d)", sharer->name, rows[i].jam)))
             continue;
         peel_borders(&g, &loops);
         if (turn_all(&g, seeds->original, 128, rows[i].rounds))
-            add(seeds, &g, rows[i].name, rows[i].intent, rows[i].prior);
+            seeds_add(seeds, &g, rows[i].name, rows[i].intent, rows[i].prior);
     }
 }
 
@@ -166,7 +156,7 @@ static bool free_middle(struct growth *g, const struct nest *original, struct mi
 {
     const struct names loops = names_of_loops(original);
     struct contraction c;
-    if (!first_contraction(g->now, &c) || count_conditions_in(g->now, c.outer->name) == 0)
+    if (!seeds_first_sum(g->now, &c) || count_conditions_in(g->now, c.outer->name) == 0)
         return false;
     const struct nest_stmt *sharer = contraction_sharer(g->now, &c);
     const struct nest_stmt *parent = nest_parent(g->now, c.outer);
@@ -205,12 +195,12 @@ static void add_bordered(struct seeds *seeds)
         if (!grow(&g, "regtile(%s:%d,%s:%lld)", middle.rows, sizes[i][0], middle.lanes,
                   (long long)(sizes[i][1] * g.lanes)))
             continue;
-        add(seeds, &g, arena_printf(g.arena, "border-tile-%dx%d", sizes[i][0], sizes[i][1]),
-            arena_printf(g.arena,
-                         "borders run apart; the middle in tiles of %d rows by %d vectors in "
-                         "registers",
-                         sizes[i][0], sizes[i][1]),
-            2.8 - 0.02 * (double)i);
+        seeds_add(seeds, &g, arena_printf(g.arena, "border-tile-%dx%d", sizes[i][0], sizes[i][1]),
+                  arena_printf(g.arena,
+                               "borders run apart; the middle in tiles of %d rows by %d vectors in "
+                               "registers",
+                               sizes[i][0], sizes[i][1]),
+                  2.8 - 0.02 * (double)i);
     }
 }
 
@@ -344,7 +334,7 @@ struct apart {
     bool packs_once;
 };
 
-/* False where the passes cannot be parted, whatever the sizes are. */
+/* False where the loop over rows cannot be cut, whatever the sizes are. */
 static bool add_apart(struct seeds *seeds, const char *rows, const struct apart *size, double prior)
 {
     struct growth g = seeds->start;
@@ -365,7 +355,8 @@ static bool add_apart(struct seeds *seeds, const char *rows, const struct apart 
             any = true;
     }
     if (any)
-        add(seeds, &g,
+        seeds_add(
+            seeds, &g,
             arena_printf(g.arena, "rows-apart-%d%s", size->strip,
                          size->packs_once ? "-packed-once" : ""),
             arena_printf(g.arena,
@@ -374,7 +365,7 @@ static bool add_apart(struct seeds *seeds, const char *rows, const struct apart 
                          size->strip,
                          size->packs_once ? "; what is read across memory is packed once" : ""),
             prior);
-    return any;
+    return true;
 }
 
 static void add_passes(struct seeds *seeds)
@@ -408,6 +399,7 @@ size_t nest_seeds(const struct nest *nest, const struct nest_target *target, str
                 : 0;
     privatize_all(&seeds.start);
     add_passes(&seeds);
+    seeds_add_across(&seeds);
     add_bordered(&seeds);
     if (seeds.count == 0) /* those come to the same by registers */
         add_turned(&seeds);

@@ -10,7 +10,7 @@
 
 #include "moves/nest_move.h"
 
-enum { NEST_MAX_SEEDS = 8 };
+enum { NEST_MAX_SEEDS = 12 };
 
 struct nest_seed {
     const char *name, *intent, *steps;
