@@ -67,15 +67,22 @@ void *arena_memdup(struct arena *arena, const void *data, size_t bytes)
     return out;
 }
 
+/* Most texts are short: formatted once, where they fit. */
+enum { SHORT_TEXT_BYTES = 512 };
+
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
+    char text[SHORT_TEXT_BYTES];
     va_list again;
     va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, args);
+    const int length = vsnprintf(text, sizeof text, format, args);
     if (length < 0)
         BUG("arena: bad format '%s'", format);
     char *out = arena_alloc(arena, (size_t)length + 1);
-    (void)vsnprintf(out, (size_t)length + 1, format, again);
+    if ((size_t)length < sizeof text)
+        memcpy(out, text, (size_t)length + 1);
+    else
+        (void)vsnprintf(out, (size_t)length + 1, format, again);
     va_end(again);
     return out;
 }

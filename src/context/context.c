@@ -194,6 +194,17 @@ static void append_warm(const struct draft *draft, struct arena *arena, struct b
     }
 }
 
+/* Large texts: copied, not formatted. */
+static const char *join(const char *const *parts, size_t count, struct arena *arena)
+{
+    struct buf text = {0};
+    for (size_t i = 0; i < count; i++)
+        (void)buf_append_str(&text, parts[i]);
+    const char *joined = arena_strndup(arena, buf_text(&text), text.length);
+    buf_free(&text);
+    return joined;
+}
+
 void context_put_together(const struct draft *draft, const char *prefix, struct arena *arena,
                           struct context *out)
 {
@@ -204,8 +215,9 @@ void context_put_together(const struct draft *draft, const char *prefix, struct 
     out->task_text = draft->task;
     out->experience = arena_strdup(arena, prefix + strlen(draft->facts) + strlen(draft->task));
     out->hot = draft->hot;
-    out->user_text = arena_printf(arena, "%s%s", prefix, draft->hot);
-    out->text = arena_printf(arena, "%s\n%s", out->system_text, out->user_text);
+    const char *whole[] = {out->system_text, "\n", prefix, draft->hot};
+    out->text = join(whole, sizeof whole / sizeof *whole, arena);
+    out->user_text = out->text + strlen(out->system_text) + 1;
     out->bytes = (int64_t)strlen(out->text);
     out->tokens = tokens_bound(out->text, (size_t)out->bytes) + 2 * TOKENS_PER_MESSAGE;
 }
@@ -420,6 +432,21 @@ static bool learn_priors(struct graph *graph, const struct context_request *requ
     return transfer_learn(graph, NULL, 0, &here, arena, out, err);
 }
 
+/* All that memory is asked for, of one state of it. */
+static bool retrieve(struct graph *graph, const struct context_request *request,
+                     struct arena *arena, struct entries *out, struct err *err)
+{
+    struct transfer priors;
+    if (!graph_snapshot_begin(graph, err))
+        return false;
+    const bool ok =
+        (request->transfer || learn_priors(graph, request, arena, &priors, err)) &&
+        context_retrieve(graph, request, request->transfer ? request->transfer : &priors, arena,
+                         out, err);
+    graph_snapshot_end(graph);
+    return ok;
+}
+
 bool context_build(struct graph *graph, const struct context_request *request, struct arena *arena,
                    struct context *out, struct err *err)
 {
@@ -435,12 +462,7 @@ bool context_build(struct graph *graph, const struct context_request *request, s
         return err_hint(err, "raise --context-tokens to at least %lld, or shorten the reference",
                         (long long)built.tokens);
     }
-    struct transfer transfer;
-    if (request->transfer)
-        transfer = *request->transfer;
-    else if (!learn_priors(graph, request, arena, &transfer, err))
-        return false;
-    if (!context_retrieve(graph, request, &transfer, arena, draft.warm, err))
+    if (!retrieve(graph, request, arena, draft.warm, err))
         return false;
     if (!go_on(request, &draft, budget, arena, &built) &&
         !begin_epoch(request, &draft, budget, arena, &built, err))

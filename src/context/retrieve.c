@@ -159,7 +159,8 @@ static bool add_decision(const struct retrieval *r, const struct graph_decision 
     /* What limited the candidate that the decision went on from. */
     if (r->request->bottleneck && !graph_bottleneck(r->graph, d->parent, arena, &bottleneck, err))
         return false;
-    if (!failed && !graph_followed(r->graph, d->id, arena, &is_followed, &follow, err))
+    if (!failed &&
+        !graph_followed(r->graph, d->id, d->log_ratio, arena, &is_followed, &follow, err))
         return false;
     const bool shows_next = is_followed && follow.gain > 0.02;
     const char *text = failed ? render_failed(r->request, d, arena)

@@ -8,6 +8,12 @@
 
 #include <inttypes.h>
 
+#define OUTCOME_COLUMNS                                                                            \
+    "decision_id, is_confirmation, stamp, run_id, target_id, task_id, kind, mechanism, evidence,"  \
+    " diagnostics, diagnostics_body, log_ratio, log_low, log_high, held_out_log_ratio,"            \
+    " held_out_low, held_out_high, has_held_out, confirmed, is_win, from_record, code_id,"         \
+    " gate_id, missing_layers, screen_ns, build_ns, start_ns, check_ns, time_ns, total_ns,"        \
+    " case_count"
 #define TEXT_DUMP "SELECT 'text', d.decision_id, f.body, f.tags FROM decision d"
 
 static const char *const dumps[] = {
@@ -22,7 +28,7 @@ static const char *const dumps[] = {
     " candidate_id, context_id, derived_from, tokens_in, tokens_out, failure, exchange_id,"
     " exchange_index, uses FROM decision ORDER BY decision_id",
     "SELECT 'move', * FROM decision_move ORDER BY decision_id, move",
-    "SELECT 'outcome', * FROM outcome ORDER BY decision_id, is_confirmation",
+    "SELECT 'outcome', " OUTCOME_COLUMNS " FROM outcome ORDER BY decision_id, is_confirmation",
     "SELECT 'case', * FROM outcome_case ORDER BY decision_id, is_confirmation, position",
     "SELECT 'cold', * FROM case_cold ORDER BY decision_id, is_confirmation, position",
     "SELECT 'finding', * FROM finding ORDER BY finding_id",
@@ -89,13 +95,12 @@ static bool dump(struct graph *graph, const char *sql, struct hash_id *digest, s
 bool graph_digest(struct graph *graph, struct hash_id *out, struct err *err)
 {
     struct hash_id digest = hash_content("", 0);
-    if (!graph_exec(graph, "BEGIN", err))
-        return false; /* one snapshot for all tables */
+    if (!graph_snapshot_begin(graph, err))
+        return false;
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof dumps / sizeof *dumps; i++)
         ok = dump(graph, dumps[i], &digest, err);
-    struct err ignored;
-    (void)graph_exec(graph, "COMMIT", &ignored);
+    graph_snapshot_end(graph);
     if (ok)
         *out = digest;
     return ok;

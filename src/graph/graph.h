@@ -44,6 +44,12 @@ bool graph_catch_up(struct graph *graph, struct journal *journal, int64_t *out_a
 bool graph_rebuild(struct graph *graph, struct journal *journal, int64_t *out_applied,
                    struct err *err);
 
+/* One state of the memory for all that is asked until the end, whatever others write meanwhile; and
+ * the file is locked and looked at once instead of for each question. Not within another one;
+ * nothing is taken in meanwhile. */
+bool graph_snapshot_begin(struct graph *graph, struct err *err);
+void graph_snapshot_end(struct graph *graph);
+
 /* Hash over the whole content in a canonical order: equal graphs, equal digests. */
 bool graph_digest(struct graph *graph, struct hash_id *out, struct err *err);
 
@@ -166,13 +172,13 @@ bool graph_search_near(struct graph *graph, const struct graph_near *near, size_
 bool graph_walk(struct graph *graph, const char *recipe, size_t limit, struct arena *arena,
                 struct graph_decisions *out, struct err *err);
 
-/* The best step that was taken from a decision. */
+/* The best step that was taken from a decision, which is timed and has this log-ratio itself. */
 struct graph_follow {
     const char *decision_id, *moves, *intent;
     double gain;
 };
-bool graph_followed(struct graph *graph, const char *decision_id, struct arena *arena, bool *found,
-                    struct graph_follow *out, struct err *err);
+bool graph_followed(struct graph *graph, const char *decision_id, double log_ratio,
+                    struct arena *arena, bool *found, struct graph_follow *out, struct err *err);
 
 /* What limited a decision's candidate, by its latest finding; "" where nothing was found. */
 bool graph_bottleneck(struct graph *graph, const char *decision_id, struct arena *arena,

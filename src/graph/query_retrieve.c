@@ -185,8 +185,8 @@ bool graph_walk(struct graph *graph, const char *recipe, size_t limit, struct ar
     return take_decisions(&query, arena, out, err);
 }
 
-bool graph_followed(struct graph *graph, const char *decision_id, struct arena *arena, bool *found,
-                    struct graph_follow *out, struct err *err)
+bool graph_followed(struct graph *graph, const char *decision_id, double log_ratio,
+                    struct arena *arena, bool *found, struct graph_follow *out, struct err *err)
 {
     /* The children through indices alone, then the row of the best. */
     static const char sql[] =
@@ -195,9 +195,8 @@ bool graph_followed(struct graph *graph, const char *decision_id, struct arena *
         " JOIN outcome o INDEXED BY outcome_timed ON o.decision_id = c.decision_id"
         " AND o.is_confirmation = 0 AND o.kind = 'timed' WHERE c.parent = ?1 AND c.parent <> ''"
         " ORDER BY o.log_ratio DESC, c.decision_id LIMIT 1)"
-        " SELECT b.decision_id, d.moves, d.intent, b.log_ratio - p.log_ratio FROM best b"
-        " JOIN outcome p INDEXED BY outcome_timed ON p.decision_id = ?1 AND p.is_confirmation = 0"
-        " AND p.kind = 'timed' JOIN decision d ON d.decision_id = b.decision_id";
+        " SELECT b.decision_id, d.moves, d.intent, b.log_ratio FROM best b"
+        " JOIN decision d ON d.decision_id = b.decision_id";
     CLEANUP(query_end) struct query query = {0};
     if (!query_begin(graph, sql, &query, err))
         return false;
@@ -210,7 +209,7 @@ bool graph_followed(struct graph *graph, const char *decision_id, struct arena *
     out->decision_id = take_text(&query, arena);
     out->moves = take_text(&query, arena);
     out->intent = take_text(&query, arena);
-    out->gain = take_real(&query);
+    out->gain = take_real(&query) - log_ratio;
     return true;
 }
 

@@ -132,16 +132,15 @@ struct hit {
 
 struct term {
     uint64_t hash;
-    int64_t *rows; /* latest first */
+    int64_t *rows; /* ascending */
     size_t count;
 };
 
-/* The latest `limit` rows of a term. */
-static bool read_rows(struct graph *graph, uint64_t term, size_t limit, int64_t *out, size_t *count,
-                      struct err *err)
+/* Rows of a term from one end, at most `limit`: the lists are in ascending order, and to walk them
+ * backwards costs more. */
+static bool read_rows(struct graph *graph, const char *sql, uint64_t term, size_t limit,
+                      int64_t *out, size_t *count, struct err *err)
 {
-    static const char sql[] = "SELECT rowid FROM decision_near WHERE decision_near MATCH ?1"
-                              " ORDER BY rowid DESC LIMIT ?2";
     char token[TOKEN_BYTES];
     CLEANUP(query_end) struct query query = {0};
     bool has_row = false;
@@ -163,13 +162,15 @@ static bool read_rows(struct graph *graph, uint64_t term, size_t limit, int64_t 
 /* `term->count` is 0 where no document has it, or too many. */
 static bool read_term(struct graph *graph, struct term *term, struct arena *arena, struct err *err)
 {
+    static const char sql[] =
+        "SELECT rowid FROM decision_near WHERE decision_near MATCH ?1 LIMIT ?2";
     int64_t rows[COMMON_DOCUMENTS + 1];
     uint64_t *const common = &graph->rank.common[term->hash % RANK_KEPT_TERMS];
     term->count = 0;
     if (*common == term->hash)
         return true;
     size_t count = 0;
-    if (!read_rows(graph, term->hash, COMMON_DOCUMENTS + 1, rows, &count, err))
+    if (!read_rows(graph, sql, term->hash, COMMON_DOCUMENTS + 1, rows, &count, err))
         return false;
     if (count > COMMON_DOCUMENTS) {
         *common = term->hash;
@@ -238,54 +239,67 @@ static void sort_by_documents(struct term *terms, size_t count)
     }
 }
 
-static int latest_first(const void *a, const void *b)
-{
-    const struct hit *x = a;
-    const struct hit *y = b;
-    if (x->row != y->row)
-        return x->row > y->row ? -1 : 1;
-    return (x->score < y->score) - (x->score > y->score); /* so that sums are always the same */
-}
+/* Lists of the rarest terms, walked together in the order of rows. */
+struct walk {
+    const int64_t *rows[MAX_PHRASES], *end[MAX_PHRASES];
+    double weights[MAX_PHRASES];
+    size_t count;
+};
 
-static int best_first(const void *a, const void *b)
+static struct walk begin_walk(const struct term *terms, size_t count, int64_t total)
 {
-    const struct hit *x = a;
-    const struct hit *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return (x->row < y->row) - (x->row > y->row);
-}
-
-/* One hit for each row, with the sum of its scores. */
-static size_t add_up(struct hit *hits, size_t count)
-{
-    size_t kept = 0;
-    qsort(hits, count, sizeof *hits, latest_first);
-    for (size_t i = 0; i < count; i++) {
-        if (kept != 0 && hits[kept - 1].row == hits[i].row)
-            hits[kept - 1].score += hits[i].score;
-        else
-            hits[kept++] = hits[i];
+    struct walk walk = {.count = 0};
+    size_t documents = 0;
+    for (size_t i = 0; i < count && i < MAX_PHRASES; i++) {
+        documents += terms[i].count;
+        if (documents > MOST_DOCUMENTS)
+            break;
+        walk.rows[i] = terms[i].rows;
+        walk.end[i] = terms[i].rows + terms[i].count;
+        walk.weights[i] = idf(terms[i].count, total);
+        walk.count++;
     }
-    return kept;
+    return walk;
 }
 
-/* The documents of the rarest terms, best first. */
-static size_t rank_terms(const struct term *terms, size_t count, int64_t total,
-                         struct hit hits[MOST_DOCUMENTS])
+/* The next row with the sum of its weights, always added up in the same order. */
+static bool next_hit(struct walk *walk, struct hit *out)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < count && i < MAX_PHRASES && used + terms[i].count <= MOST_DOCUMENTS;
-         i++) {
-        const double weight = idf(terms[i].count, total);
-        for (size_t k = 0; k < terms[i].count; k++)
-            hits[used++] = (struct hit){terms[i].rows[k], weight};
+    *out = (struct hit){.row = INT64_MAX};
+    for (size_t i = 0; i < walk->count; i++) {
+        if (walk->rows[i] != walk->end[i] && *walk->rows[i] < out->row)
+            out->row = *walk->rows[i];
     }
-    if (used == 0)
-        return 0;
-    used = add_up(hits, used);
-    qsort(hits, used, sizeof *hits, best_first);
-    return used;
+    if (out->row == INT64_MAX)
+        return false;
+    for (size_t i = 0; i < walk->count; i++) {
+        if (walk->rows[i] != walk->end[i] && *walk->rows[i] == out->row) {
+            out->score += walk->weights[i];
+            walk->rows[i]++;
+        }
+    }
+    return true;
+}
+
+/* The best of the hits, best first; of equals, the latest. */
+static size_t keep_best(struct walk *walk, struct hit *hits, size_t limit)
+{
+    struct hit hit;
+    size_t count = 0;
+    while (next_hit(walk, &hit)) {
+        size_t at = count;
+        if (count == limit) {
+            if (limit == 0 || hit.score < hits[limit - 1].score)
+                continue;
+            at = limit - 1;
+        } else {
+            count++;
+        }
+        for (; at > 0 && hits[at - 1].score <= hit.score; at--)
+            hits[at] = hits[at - 1];
+        hits[at] = hit;
+    }
+    return count;
 }
 
 bool rank_near(struct graph *graph, const char *words, const char *tag, size_t limit,
@@ -293,7 +307,7 @@ bool rank_near(struct graph *graph, const char *words, const char *tag, size_t l
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct term terms[MAX_TERMS];
-    struct hit hits[MOST_DOCUMENTS];
+    struct hit *hits = arena_array(&scratch, limit + 1, sizeof *hits);
     int64_t total = 0;
     if (!forget_where_changed(graph, err) || !count_rows(graph, &total, err))
         return false;
@@ -306,8 +320,8 @@ bool rank_near(struct graph *graph, const char *words, const char *tag, size_t l
             terms[left++] = terms[i];
     }
     sort_by_documents(terms, left);
-    size_t found = rank_terms(terms, left, total, hits);
-    found = found < limit ? found : limit;
+    struct walk walk = begin_walk(terms, left, total);
+    const size_t found = keep_best(&walk, hits, limit);
     int64_t *rows = arena_array(arena, found + 1, sizeof *rows);
     for (size_t i = 0; i < found; i++)
         rows[i] = hits[i].row;
@@ -319,8 +333,10 @@ bool rank_near(struct graph *graph, const char *words, const char *tag, size_t l
 bool rank_latest(struct graph *graph, const char *tag, size_t limit, struct arena *arena,
                  const int64_t **out, size_t *out_count, struct err *err)
 {
+    static const char sql[] = "SELECT rowid FROM decision_near WHERE decision_near MATCH ?1"
+                              " ORDER BY rowid DESC LIMIT ?2";
     int64_t *rows = arena_array(arena, limit + 1, sizeof *rows);
-    if (!read_rows(graph, term_of(tag, strlen(tag), "", 0), limit, rows, out_count, err))
+    if (!read_rows(graph, sql, term_of(tag, strlen(tag), "", 0), limit, rows, out_count, err))
         return false;
     *out = rows;
     return true;

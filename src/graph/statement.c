@@ -61,6 +61,20 @@ bool graph_end(struct graph *graph, bool ok, struct err *err)
     return false;
 }
 
+bool graph_snapshot_begin(struct graph *graph, struct err *err)
+{
+    if (graph->in_transaction)
+        BUG("graph: a snapshot within a transaction");
+    graph->in_transaction = graph_exec(graph, "BEGIN", err);
+    return graph->in_transaction;
+}
+
+void graph_snapshot_end(struct graph *graph)
+{
+    struct err ignored; /* nothing was changed that could be lost */
+    (void)graph_end(graph, true, &ignored);
+}
+
 static struct statement *find_statement(struct graph *graph, const char *sql)
 {
     for (size_t i = 0; i < graph->statement_count; i++) {

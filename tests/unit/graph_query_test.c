@@ -298,10 +298,10 @@ static void graph_walk__equal_recipe__gives_what_followed(void **state)
     assert_true(list.count == 1 && strcmp(list.items[0].id, s.vector) == 0);
     assert_ok(f, graph_walk(graph, "", 5, &f->arena, &list, &f->err));
     assert_int_equal(list.count, 0);
-    assert_ok(f, graph_followed(graph, s.tile, &f->arena, &found, &follow, &f->err));
+    assert_ok(f, graph_followed(graph, s.tile, 0.2, &f->arena, &found, &follow, &f->err));
     assert_true(found && near_to(follow.gain, 0.5));
     assert_string_equal(follow.decision_id, s.vector);
-    assert_ok(f, graph_followed(graph, s.far, &f->arena, &found, &follow, &f->err));
+    assert_ok(f, graph_followed(graph, s.far, 0.0, &f->arena, &found, &follow, &f->err));
     assert_false(found);
     const char *bottleneck = NULL;
     assert_ok(f, graph_bottleneck(graph, s.tile, &f->arena, &bottleneck, &f->err));
