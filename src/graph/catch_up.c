@@ -7,6 +7,7 @@
 
 struct catch_up {
     struct graph *graph;
+    struct bulk bulk;
     int64_t applied;
 };
 
@@ -83,8 +84,9 @@ static bool take_in(void *context, const struct event *event, struct err *err)
     struct catch_up *catch_up = context;
     struct graph *graph = catch_up->graph;
     bool is_new = false;
-    if (!graph->in_transaction &&
-        !(graph_begin(graph, err) && is_empty(graph, &graph->is_bulk, err)))
+    bool is_first = false;
+    if (!graph->in_transaction && !(graph_begin(graph, err) && is_empty(graph, &is_first, err) &&
+                                    (!is_first || bulk_begin(graph, &catch_up->bulk, err))))
         return false;
     if (!apply_event(graph, event, &is_new, err))
         return false;
@@ -103,14 +105,14 @@ static bool take_in_since(struct catch_up *catch_up, struct journal *journal,
     return journal_scan_since(journal, seen, seen_count, take_in, catch_up, arena, &reached,
                               &reached_count, err) &&
            write_positions(graph, seen, seen_count, reached, reached_count, err) &&
-           (!graph->is_bulk ||
-            (text_make_all(graph, err) && graph_exec(graph, cells_make_all, err)));
+           (!graph->is_bulk || bulk_end(graph, &catch_up->bulk, err));
 }
 
 static bool finish(struct catch_up *catch_up, bool ok, int64_t *out_applied, struct err *err)
 {
     struct graph *graph = catch_up->graph;
-    graph->is_bulk = false;
+    graph->is_bulk = false; /* where it failed in the middle */
+    arena_free(&catch_up->bulk.arena);
     if (graph->in_transaction)
         ok = graph_end(graph, ok, err);
     if (ok && out_applied)
@@ -123,28 +125,25 @@ static bool begin_large(struct graph *graph, struct journal *journal, size_t see
 {
     const bool is_large = seen_count == 0 && journal_size(journal) >= LARGE_BYTES;
     if (is_large)
-        schema_leave_wal(graph);
+        bulk_prepare(graph);
     return is_large;
 }
 
-/* Where the log cannot be had back, the file works without; the next opening asks again. */
 static void end_large(struct graph *graph, bool is_large)
 {
-    struct err ignored;
     if (is_large)
-        (void)schema_use_wal(graph, &ignored);
+        bulk_leave(graph);
 }
 
-static bool rebuild(struct graph *graph, struct journal *journal, int64_t *out_applied,
-                    struct err *err)
+static bool rebuild(struct graph *graph, struct journal *journal, bool is_large,
+                    int64_t *out_applied, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
-    struct catch_up catch_up = {.graph = graph};
+    struct catch_up catch_up = {.graph = graph, .bulk.is_large = is_large};
     if (!graph_begin(graph, err))
         return false;
-    graph->is_bulk = true;
-    const bool ok =
-        schema_reset(graph, err) && take_in_since(&catch_up, journal, NULL, 0, &scratch, err);
+    const bool ok = schema_reset(graph, err) && bulk_begin(graph, &catch_up.bulk, err) &&
+                    take_in_since(&catch_up, journal, NULL, 0, &scratch, err);
     return finish(&catch_up, ok, out_applied, err);
 }
 
@@ -152,7 +151,7 @@ bool graph_rebuild(struct graph *graph, struct journal *journal, int64_t *out_ap
                    struct err *err)
 {
     const bool is_large = begin_large(graph, journal, 0);
-    const bool ok = rebuild(graph, journal, out_applied, err);
+    const bool ok = rebuild(graph, journal, is_large, out_applied, err);
     end_large(graph, is_large);
     return ok;
 }
@@ -167,6 +166,7 @@ bool graph_catch_up(struct graph *graph, struct journal *journal, int64_t *out_a
     if (!read_positions(graph, &scratch, &seen, &seen_count, err))
         return false;
     const bool is_large = begin_large(graph, journal, seen_count);
+    catch_up.bulk.is_large = is_large;
     const bool ok = take_in_since(&catch_up, journal, seen, seen_count, &scratch, err);
     const bool is_done = finish(&catch_up, ok, out_applied, err);
     end_large(graph, is_large);

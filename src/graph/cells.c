@@ -23,31 +23,23 @@ const char schema_cells[] =
     " JOIN decision_move m ON m.decision_id = d.decision_id"                                       \
     " LEFT JOIN outcome p ON p.decision_id = d.parent AND p.is_confirmation = 0"
 
-/* A gain beyond what a sum of squares can hold is no measurement. */
-#define SUMS                                                                                       \
-    "task_id, target_id, move, sum(gain IS NOT NULL), sum(is_failure),"                            \
-    " sum(CAST(round(coalesce(gain, 0.0) * share * 1e9) AS INTEGER)),"                             \
-    " sum(CAST(round(coalesce(gain * share * gain * share, 0.0) * 1e9) AS INTEGER))"
-#define COUNTED " WHERE (gain BETWEEN -50.0 AND 50.0) OR is_failure"
-
-#define CHANGE(where)                                                                              \
+/* A gain beyond what a sum of squares can hold is no measurement. A row is added to what stands,
+ * and not sorted and summed up first: that would take the memory of all of them. */
+#define CHANGE(sign, where)                                                                        \
     "INSERT INTO move_cell(task_id, target_id, move, timed, failures, gain_e9, squares_e9)"        \
-    " SELECT task_id, target_id, move, ?2 * (gain IS NOT NULL), ?2 * is_failure,"                  \
-    " ?2 * CAST(round(coalesce(gain, 0.0) * share * 1e9) AS INTEGER),"                             \
-    " ?2 * CAST(round(coalesce(gain * share * gain * share, 0.0) * 1e9) AS INTEGER)"               \
-    " FROM (" CONTRIBUTIONS where ")" COUNTED                                                      \
+    " SELECT task_id, target_id, move, " sign " * (gain IS NOT NULL), " sign                       \
+    " * is_failure, " sign " * CAST(round(coalesce(gain, 0.0) * share * 1e9) AS INTEGER), " sign   \
+    " * CAST(round(coalesce(gain * share * gain * share, 0.0) * 1e9) AS INTEGER)"                  \
+    " FROM (" CONTRIBUTIONS where ") WHERE (gain BETWEEN -50.0 AND 50.0) OR is_failure"            \
     " ON CONFLICT(task_id, target_id, move) DO UPDATE SET timed = timed + excluded.timed,"         \
     " failures = failures + excluded.failures, gain_e9 = gain_e9 + excluded.gain_e9,"              \
     " squares_e9 = squares_e9 + excluded.squares_e9"
 
-static const char change_decision[] = CHANGE(" WHERE d.decision_id = ?1");
-static const char change_children[] = CHANGE(" WHERE d.parent = ?1 AND d.parent <> ''");
-static const char change_run[] = CHANGE(" WHERE d.run_id = ?1");
+static const char change_decision[] = CHANGE("?2", " WHERE d.decision_id = ?1");
+static const char change_children[] = CHANGE("?2", " WHERE d.parent = ?1 AND d.parent <> ''");
+static const char change_run[] = CHANGE("?2", " WHERE d.run_id = ?1");
 
-const char cells_make_all[] =
-    "DELETE FROM move_cell;"
-    "INSERT INTO move_cell(task_id, target_id, move, timed, failures, gain_e9, squares_e9)"
-    " SELECT " SUMS " FROM (" CONTRIBUTIONS ")" COUNTED " GROUP BY task_id, target_id, move;";
+const char cells_make_all[] = "DELETE FROM move_cell;" CHANGE("1", "");
 
 static bool change(struct graph *graph, const char *sql, const char *id, int64_t sign, bool *any,
                    struct err *err)

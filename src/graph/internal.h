@@ -9,7 +9,7 @@
 
 #include <sqlite3.h>
 
-enum { GRAPH_MAX_STATEMENTS = 160 };
+enum { GRAPH_MAX_STATEMENTS = 160, GRAPH_BUSY_TIMEOUT_MS = 15000 };
 
 struct statement {
     const char *sql; /* a constant: found by its address */
@@ -45,9 +45,20 @@ struct graph {
     sqlite3 *db;
     char *path;
     bool in_transaction;
-    bool is_bulk; /* filled from nothing: searched text is made at the end, by text_make_all */
+    bool is_bulk; /* between bulk_begin and bulk_end: what follows from rows waits for the end */
     struct statement statements[GRAPH_MAX_STATEMENTS];
     size_t statement_count;
+};
+
+/* ---- bulk.c */
+enum { BULK_MAX_INDICES = 64 };
+
+/* A load from nothing: the indices that it has put off, as the statements that make them. */
+struct bulk {
+    struct arena arena; /* zeroed; its owner frees it */
+    const char *indices[BULK_MAX_INDICES];
+    size_t count;
+    bool is_large; /* said by its owner: indices are worth being put off */
 };
 
 /* ---- statement.c */
@@ -91,9 +102,18 @@ bool graph_end(struct graph *graph, bool ok, struct err *err);
 /* ---- schema.c */
 bool schema_create(struct graph *graph, struct err *err); /* or bring up to date */
 bool schema_reset(struct graph *graph, struct err *err);  /* drop all and create */
-/* Around a large load; outside of a transaction. */
-void schema_leave_wal(struct graph *graph);
 bool schema_use_wal(struct graph *graph, struct err *err);
+
+/* ---- bulk.c: filling an empty graph. */
+
+/* Around a large load, outside of a transaction. Where the log cannot be had back, the file works
+ * without; the next opening asks again. */
+void bulk_prepare(struct graph *graph);
+void bulk_leave(struct graph *graph);
+/* Around the events of a load, within its transaction: the graph is empty before, and after has the
+ * searched text, the cells and (put off where that is large) the indices of them all. */
+bool bulk_begin(struct graph *graph, struct bulk *bulk, struct err *err);
+bool bulk_end(struct graph *graph, const struct bulk *bulk, struct err *err);
 
 /* ---- apply.c, apply_outcome.c */
 
@@ -115,6 +135,8 @@ bool apply_skill(struct graph *graph, const struct event *event, const struct sk
 extern const char schema_skill[], schema_skill_build[];
 /* ---- schema_prune.c */
 extern const char schema_prune[];
+/* ---- schema_outcome.c: scripts of a migration. */
+extern const char schema_outcome[], schema_outcome_fill[];
 /* ---- schema_near.c */
 extern const char schema_near[]; /* then near_make_all */
 
@@ -142,8 +164,8 @@ enum text_of { TEXT_OF_DECISION, TEXT_OF_RUN, TEXT_OF_TASK };
 bool text_refresh(struct graph *graph, enum text_of of, const char *id, struct err *err);
 /* The searched words of the task itself. */
 bool text_refresh_task(struct graph *graph, const char *task_id, struct err *err);
-/* The searched text of everything, where there is none yet. */
-bool text_make_all(struct graph *graph, struct err *err);
+/* A script: the searched words of all tasks, where there are none yet. */
+extern const char text_tasks_sql[];
 extern const char text_decisions_sql[]; /* a script: that of all decisions */
 /* A letter or digit of ASCII, or part of a character beyond it. */
 bool text_is_word_char(char c);

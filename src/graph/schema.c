@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUSY_TIMEOUT_MS = 15000, WAL_ATTEMPTS = 300 };
+enum { WAL_ATTEMPTS = 300 };
 
 static const char tables_v1[] =
     "CREATE TABLE event(event_id TEXT PRIMARY KEY, stamp TEXT NOT NULL, kind TEXT NOT NULL,"
@@ -199,9 +199,10 @@ static const char *const migration_7[] = {schema_skill_build, NULL};
 static const char *const migration_8[] = {schema_prune, NULL};
 static const char *const migration_9[] = {schema_rule, NULL};
 static const char *const migration_10[] = {schema_near, near_make_all, NULL};
-static const char *const *const migrations[] = {migration_1, migration_2, migration_3, migration_4,
-                                                migration_5, migration_6, migration_7, migration_8,
-                                                migration_9, migration_10};
+static const char *const migration_11[] = {schema_outcome, schema_outcome_fill, NULL};
+static const char *const *const migrations[] = {migration_1, migration_2,  migration_3, migration_4,
+                                                migration_5, migration_6,  migration_7, migration_8,
+                                                migration_9, migration_10, migration_11};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =
@@ -270,17 +271,6 @@ bool schema_reset(struct graph *graph, struct err *err)
     return graph_exec(graph, drop_all, err) && migrate(graph, err);
 }
 
-/* With a write-ahead log every page that is read back within a large transaction is looked for in
- * all of that log: a load of millions of rows would take the square of its size. A rollback journal
- * holds only pages that were there before. Asks for the file alone and is refused, which does not
- * matter, where somebody else has it open. */
-void schema_leave_wal(struct graph *graph)
-{
-    (void)sqlite3_busy_timeout(graph->db, 0);
-    (void)sqlite3_exec(graph->db, "PRAGMA journal_mode = TRUNCATE", NULL, NULL, NULL);
-    (void)sqlite3_busy_timeout(graph->db, BUSY_TIMEOUT_MS);
-}
-
 /* Two processes that open a new file at once get SQLITE_BUSY here without the busy timeout. */
 bool schema_use_wal(struct graph *graph, struct err *err)
 {
@@ -302,7 +292,7 @@ bool graph_open(const char *path, struct graph **out, struct err *err)
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &graph->db, flags, NULL) != SQLITE_OK)
         return graph_refused(graph, "open", err);
-    (void)sqlite3_busy_timeout(graph->db, BUSY_TIMEOUT_MS);
+    (void)sqlite3_busy_timeout(graph->db, GRAPH_BUSY_TIMEOUT_MS);
     if (!schema_use_wal(graph, err) ||
         !graph_exec(graph,
                     "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF;"

@@ -24,7 +24,8 @@ enum { MAX_WORDS = 64, MAX_WORD_BYTES = 64 };
     "INSERT INTO decision_near(decision_near, rowid, terms)"                                       \
     " SELECT 'delete', rowid, kope_near(body, tags) FROM decision_text WHERE rowid IN "
 #define INSERT_NEAR                                                                                \
-    "INSERT INTO decision_near(rowid, terms) SELECT rowid, kope_near(body, tags) FROM decision_text"
+    "INSERT INTO decision_near(rowid, terms) SELECT rowid, kope_near(body, tags) FROM "            \
+    "decision_text"
 #define INSERT_TEXT                                                                                \
     "INSERT INTO decision_text(rowid, body, tags)"                                                 \
     " SELECT d.row, d.intent || ' ' || d.hypothesis || ' ' || d.moves || ' ' || d.failure || ' '"  \
@@ -89,11 +90,7 @@ const char text_decisions_sql[] = INSERT_TEXT "(SELECT row FROM decision);";
 const char near_make_all[] =
     INSERT_NEAR ";INSERT INTO decision_near(decision_near) VALUES('optimize');";
 
-bool text_make_all(struct graph *graph, struct err *err)
-{
-    return graph_exec(graph, text_decisions_sql, err) && graph_exec(graph, near_make_all, err) &&
-           graph_exec(graph, INSERT_WORDS, err);
-}
+const char text_tasks_sql[] = INSERT_WORDS ";";
 
 bool text_is_word_char(char c)
 {
