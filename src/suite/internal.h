@@ -1,4 +1,4 @@
-/* Inside suite/: results as they lie on the disk. */
+/* Inside suite/: results as they lie on the disk, and the runs that make them. */
 #ifndef KOPE_SUITE_INTERNAL_H
 #define KOPE_SUITE_INTERNAL_H
 
@@ -29,5 +29,33 @@ bool results_add(const char *dir, struct suite_results *results, const struct su
                  struct arena *arena, struct err *err);
 const struct suite_result *results_find(const struct suite_results *results, const char *arm,
                                         const char *task, int64_t seed);
+
+struct suite_task {
+    const char *name, *dir, *family, *id;
+};
+
+struct suite {
+    const struct suite_opts *opts;
+    const struct observer *observer;
+    struct arena *arena;
+    struct suite_plan plan;
+    struct suite_task tasks[SUITE_MAX_TASKS];
+    size_t task_count;
+    int64_t seeds, start_ns;
+    struct suite_results results;
+    struct suite_progress progress;
+    /* Of this process, for the time that is left. */
+    double arm_seconds[SUITE_MAX_ARMS];
+    int64_t arm_runs[SUITE_MAX_ARMS];
+};
+
+/* A run: of an arm, on a task, with a seed. */
+struct suite_job {
+    size_t arm, task;
+    int64_t seed;
+};
+
+/* Runs it, or goes on with it where it was begun; `ended` is false where it was interrupted. */
+bool suite_run_job(struct suite *suite, const struct suite_job *job, bool *ended, struct err *err);
 
 #endif
