@@ -235,8 +235,8 @@ static bool run_resume(const struct command_call *call, struct command_result *o
 {
     struct optimize_result result;
     const char *run = command_text(call, "run");
-    return engine_resume(run ? run : "last", command_text(call, "memory"), call->observer,
-                         call->arena, &result, err) &&
+    const struct optimize_opts opts = {.memory_dir = command_text(call, "memory")};
+    return engine_resume(run ? run : "last", &opts, call->observer, call->arena, &result, err) &&
            finish(call, &result, command_text(call, "output"), out, err);
 }
 

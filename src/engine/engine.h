@@ -134,9 +134,12 @@ struct optimize_result {
 bool engine_optimize(const struct optimize_opts *opts, const struct observer *observer,
                      struct arena *arena, struct optimize_result *out, struct err *err);
 
-/* Goes on with a run that did not end. `run` is an id, a prefix or "last". */
-bool engine_resume(const char *run, const char *memory_dir, const struct observer *observer,
-                   struct arena *arena, struct optimize_result *out, struct err *err);
+/* Goes on with a run that did not end. `run` is an id, a prefix or "last". What it was asked for
+ * stands in its record; of `opts` only what does not is taken: memory_dir, records, case_ns,
+ * confirm_ns and half_width. */
+bool engine_resume(const char *run, const struct optimize_opts *opts,
+                   const struct observer *observer, struct arena *arena,
+                   struct optimize_result *out, struct err *err);
 
 /* The gate alone. `source_path` "-" is not allowed; compiler NULL is the default. */
 struct check_opts {

@@ -153,10 +153,17 @@ bool resume_adopt(struct run *run, const struct graph_run *record, struct err *e
     return exchange_take_up(run, &decisions, err);
 }
 
-bool engine_resume(const char *which, const char *memory_dir, const struct observer *observer,
-                   struct arena *arena, struct optimize_result *out, struct err *err)
+bool engine_resume(const char *which, const struct optimize_opts *opts,
+                   const struct observer *observer, struct arena *arena,
+                   struct optimize_result *out, struct err *err)
 {
-    struct run run = {.opts = {.memory_dir = memory_dir}, .observer = observer, .arena = arena};
+    struct run run = {.opts = {.memory_dir = opts->memory_dir,
+                               .records = opts->records,
+                               .case_ns = opts->case_ns,
+                               .confirm_ns = opts->confirm_ns,
+                               .half_width = opts->half_width},
+                      .observer = observer,
+                      .arena = arena};
     struct optimize_result result = {0};
     struct graph_run record;
     if (!resume_find(&run, which, &record, err))

@@ -130,11 +130,11 @@ static const char *const *records_of(const struct suite *suite, const struct sui
     return records;
 }
 
-static bool optimize(const struct suite *suite, const struct suite_job *job, const char *memory,
-                     struct arena *arena, struct optimize_result *out, struct err *err)
+static struct optimize_opts opts_of(const struct suite *suite, const struct suite_job *job,
+                                    const char *memory)
 {
     const struct suite_arm *arm = &suite->plan.arms[job->arm];
-    const struct optimize_opts opts = {
+    return (struct optimize_opts){
         .task_path = suite->tasks[job->task].dir,
         .memory_dir = memory,
         .target = suite->opts->target,
@@ -153,7 +153,6 @@ static bool optimize(const struct suite *suite, const struct suite_job *job, con
         .half_width = suite->plan.half_width,
         .confirm_ns = suite->plan.confirm_ms * INT64_C(1000000),
     };
-    return engine_optimize(&opts, NULL, arena, out, err);
 }
 
 static bool count_tokens(struct graph *graph, const char *run_id,
@@ -221,11 +220,12 @@ bool suite_run_job(struct suite *suite, const struct suite_job *job, bool *ended
     *ended = false;
     if (!find_own_run(suite, job, dir, &found, &own, err))
         return false;
+    const struct optimize_opts opts = opts_of(suite, job, dir);
     if (found && !has_ended(&own)) {
         suite->progress.resumed++;
-        if (!engine_resume(own.id, dir, NULL, &arena, &result, err))
+        if (!engine_resume(own.id, &opts, NULL, &arena, &result, err))
             return false;
-    } else if (!found && !optimize(suite, job, dir, &arena, &result, err)) {
+    } else if (!found && !engine_optimize(&opts, NULL, &arena, &result, err)) {
         return false;
     }
     if (str_equal(result.end_reason, "interrupted"))

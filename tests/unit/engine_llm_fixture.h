@@ -162,7 +162,8 @@ static inline void optimize(struct place *p, const struct observer *observer)
 static inline void resume(struct place *p, const struct observer *observer)
 {
     os_interrupt_set(false);
-    if (!engine_resume("last", p->opts.memory_dir, observer, &p->arena, &p->result, &p->err))
+    const struct optimize_opts opts = {.memory_dir = p->opts.memory_dir};
+    if (!engine_resume("last", &opts, observer, &p->arena, &p->result, &p->err))
         fail_msg("%s (%s)", p->err.message, p->err.hint);
 }
 
