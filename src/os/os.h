@@ -2,9 +2,9 @@
  * os/: everything that talks to the kernel, so that no other module needs more than POSIX.
  *
  * This header: clock, random bytes, processors, interruption, environment. Others of the module:
- * file.h (files and folders), process.h (programs with limits). `_GNU_SOURCE` is defined here and
- * in src/runner/ only. Threads: every function may be called from any thread unless it says
- * otherwise.
+ * file.h (files and folders), process.h (programs with limits), worker.h (copies of this process).
+ * `_GNU_SOURCE` is defined here and in src/runner/ only. Threads: every function may be called from
+ * any thread unless it says otherwise.
  */
 #ifndef KOPE_OS_OS_H
 #define KOPE_OS_OS_H
@@ -49,6 +49,11 @@ uint64_t os_random_u64(void);
 /* Processors that the calling thread may use: their numbers, ascending, in `cpus`, at most
  * `capacity`, and how many were stored. Capacity 0 counts them all. */
 size_t os_cpus_allowed(int *cpus, size_t capacity);
+
+/* The same processors in the order in which work of many is best given out: one of each core before
+ * a second one of any (hyper-threads share a core's units), and the first last, since most
+ * interrupts go there. */
+size_t os_cpus_by_core(int *cpus, size_t capacity, struct arena *scratch);
 
 /* Pin the calling thread to one processor; false where the kernel refuses. */
 bool os_pin_thread(int cpu);

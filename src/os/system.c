@@ -1,5 +1,6 @@
 #include "os/os.h"
 
+#include "base/str.h"
 #include "os/file.h"
 
 #include <assert.h>
@@ -16,7 +17,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { CPUS_MAX = 8192 /* what kernels are built for at most */, MEMINFO_BYTES = 64 * 1024 };
+enum {
+    CPUS_MAX = 8192 /* what kernels are built for at most */,
+    MEMINFO_BYTES = 64 * 1024,
+    SIBLINGS_BYTES = 4096
+};
 
 void os_random(void *out, size_t bytes)
 {
@@ -53,6 +58,38 @@ size_t os_cpus_allowed(int *cpus, size_t capacity)
         count++;
     }
     return count;
+}
+
+/* What the processors of one core have in common; "" where the kernel does not say. */
+static const char *core_of(int cpu, struct arena *arena)
+{
+    struct err ignored;
+    char *siblings = NULL;
+    const char *path =
+        arena_printf(arena, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    return os_read_file(path, SIBLINGS_BYTES, arena, &siblings, NULL, &ignored) ? siblings : "";
+}
+
+size_t os_cpus_by_core(int *cpus, size_t capacity, struct arena *scratch)
+{
+    const size_t count = os_cpus_allowed(NULL, 0);
+    int *all = arena_array(scratch, count + 1, sizeof *all);
+    const char **cores = arena_array(scratch, count + 1, sizeof *cores);
+    size_t *ranks = arena_array(scratch, count + 1, sizeof *ranks);
+    size_t stored = 0;
+    const size_t found = os_cpus_allowed(all, count);
+    for (size_t i = 0; i < found; i++) {
+        cores[i] = core_of(all[i], scratch);
+        for (size_t k = 0; k < i; k++)
+            ranks[i] += cores[i][0] != '\0' && str_equal(cores[k], cores[i]);
+    }
+    for (size_t rank = 0; stored < found && stored < capacity; rank++) {
+        for (size_t i = found; i-- > 0 && stored < capacity;) {
+            if (ranks[i] == rank)
+                cpus[stored++] = all[i];
+        }
+    }
+    return stored;
 }
 
 bool os_pin_thread(int cpu)
