@@ -19,6 +19,8 @@ static const struct param run_params[] = {
     PARAM_RESULTS,
     {"minutes", "N", "begin no run after so many; the same command goes on later", "no limit",
      PARAM_INT, false, false, NULL},
+    {"jobs", "N", "runs at a time, each with a processor of its own", "1", PARAM_INT, false, false,
+     NULL},
     {"target", "NAME", "where candidates run", "cpu", PARAM_TEXT, false, false, NULL},
     {0},
 };
@@ -41,8 +43,11 @@ static bool run_suite(const struct command_call *call, struct command_result *ou
                                     .tasks = command_text(call, "tasks"),
                                     .seeds = command_int(call, "seeds", 0),
                                     .minutes = command_int(call, "minutes", 0),
+                                    .jobs = command_int(call, "jobs", 1),
                                     .target = command_text(call, "target"),
                                     .config = config};
+    if (opts.jobs < 1)
+        return err_set(err, ERR_USAGE, "--jobs is 1 at least");
     if (!suite_run(&opts, call->observer, call->arena, &progress, err))
         return false;
     (void)buf_printf(&out->text, "%lld of %lld runs are done (%lld of them before",
@@ -89,9 +94,18 @@ const struct command command_suite_run = {
         "An arm may also name policy, proposer, model, and context: active or passive. What the "
         "suite has judged for a task, by\n"
         "candidate or by machine code, is not judged again, unless the file says 'reuse: false' or "
-        "limits the seconds.",
+        "limits the seconds.\n"
+        "\n"
+        "With --jobs N, runs that do not need each other go on at the same time, each in a process "
+        "of its own on a processor of\n"
+        "its own; the results are those of one after the other. N should not be above the number "
+        "of physical cores, and less where\n"
+        "the kernels are bound by memory: they share its bandwidth and the last cache, and "
+        "disturb each other's times. On a\n"
+        "machine that is otherwise quiet, 1 gives the best times.",
     .examples = "  kope suite run examples --arms arms.yaml --seeds 3\n"
-                "  kope suite run examples --arms arms.yaml --tasks gelu,sum --results /tmp/try",
+                "  kope suite run examples --arms arms.yaml --tasks gelu,sum --results /tmp/try\n"
+                "  kope suite run examples --arms arms.yaml --seeds 5 --jobs 8",
     .params = run_params,
     .run = run_suite,
 };

@@ -32,6 +32,7 @@ const struct suite_result *results_find(const struct suite_results *results, con
 
 struct suite_task {
     const char *name, *dir, *family, *id;
+    int64_t threads;
 };
 
 struct suite {
@@ -44,7 +45,7 @@ struct suite {
     int64_t seeds, start_ns;
     struct suite_results results;
     struct suite_progress progress;
-    /* Of this process, for the time that is left. */
+    /* Of the runs of this process, for the time that is left. */
     double arm_seconds[SUITE_MAX_ARMS];
     int64_t arm_runs[SUITE_MAX_ARMS];
 };
@@ -55,7 +56,26 @@ struct suite_job {
     int64_t seed;
 };
 
-/* Runs it, or goes on with it where it was begun; `ended` is false where it was interrupted. */
-bool suite_run_job(struct suite *suite, const struct suite_job *job, bool *ended, struct err *err);
+/* Does a run of an arm with leave_out know the runs of the other task? */
+bool suite_remembers(const struct suite *suite, const struct suite_arm *arm, size_t task,
+                     size_t other);
+
+/* What is measured of the machine, for all memories of the suite. */
+const char *suite_targets_dir(const struct suite *suite);
+
+/* What is known of a run when it is over for now. */
+struct suite_outcome {
+    bool ended;   /* false: it was interrupted */
+    bool resumed; /* it had been begun before */
+};
+
+/* Runs it, or goes on with it where it was begun. Writes to its own memory and to 'targets'. */
+bool suite_run_job(struct suite *suite, const struct suite_job *job, struct suite_outcome *out,
+                   struct err *err);
+/* Takes what a run that has ended came to into the results. */
+bool suite_keep_job(struct suite *suite, const struct suite_job *job, struct err *err);
+
+/* Runs what is not done yet, in order, several at a time where that is asked for. */
+bool suite_run_all(struct suite *suite, struct err *err);
 
 #endif

@@ -24,6 +24,13 @@ static const char *memory_of(const struct suite *suite, const char *arm, int64_t
                         (long long)seed, suite->tasks[task].name);
 }
 
+bool suite_remembers(const struct suite *suite, const struct suite_arm *arm, size_t task,
+                     size_t other)
+{
+    const bool is_kin = str_equal(suite->tasks[other].family, suite->tasks[task].family);
+    return other != task && !(arm->leave_out == SUITE_FAMILY && is_kin);
+}
+
 /* Folders of what a run may know, ended by NULL. */
 static const char *const *sources_of(const struct suite *suite, const struct suite_job *job)
 {
@@ -40,8 +47,7 @@ static const char *const *sources_of(const struct suite *suite, const struct sui
         return sources;
     }
     for (size_t i = 0; i < suite->task_count; i++) {
-        const bool is_kin = str_equal(suite->tasks[i].family, suite->tasks[job->task].family);
-        if (i != job->task && !(arm->leave_out == SUITE_FAMILY && is_kin))
+        if (suite_remembers(suite, arm, job->task, i))
             sources[count++] = memory_of(suite, arm->from, job->seed, i);
     }
     return sources;
@@ -54,11 +60,15 @@ static bool last_run(struct graph *graph, struct arena *arena, struct graph_run 
     return *found || err->kind == ERR_NOT_FOUND;
 }
 
-/* All memories of a suite share what is measured of the machine. */
+const char *suite_targets_dir(const struct suite *suite)
+{
+    return os_path_join(suite->arena, suite->opts->results, "targets");
+}
+
 static bool share_targets(const struct suite *suite, const char *memory, struct err *err)
 {
     char *results = NULL;
-    const char *targets = os_path_join(suite->arena, suite->opts->results, "targets");
+    const char *targets = suite_targets_dir(suite);
     if (!os_make_dirs(targets, err) ||
         !os_path_real(suite->opts->results, suite->arena, &results, err))
         return false;
@@ -209,30 +219,35 @@ static bool take_result(const struct suite *suite, const struct suite_job *job, 
     return count_tokens(memory.graph, run.id, &decisions, arena, &out->tokens, err);
 }
 
-bool suite_run_job(struct suite *suite, const struct suite_job *job, bool *ended, struct err *err)
+bool suite_run_job(struct suite *suite, const struct suite_job *job, struct suite_outcome *out,
+                   struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     const char *dir = memory_of(suite, suite->plan.arms[job->arm].name, job->seed, job->task);
     struct optimize_result result = {.end_reason = ""};
-    struct suite_result kept;
     struct graph_run own;
     bool found = false;
-    *ended = false;
+    *out = (struct suite_outcome){0};
     if (!find_own_run(suite, job, dir, &found, &own, err))
         return false;
     const struct optimize_opts opts = opts_of(suite, job, dir);
     if (found && !has_ended(&own)) {
-        suite->progress.resumed++;
+        out->resumed = true;
         if (!engine_resume(own.id, &opts, NULL, &arena, &result, err))
             return false;
     } else if (!found && !engine_optimize(&opts, NULL, &arena, &result, err)) {
         return false;
     }
-    if (str_equal(result.end_reason, "interrupted"))
-        return true;
     if (str_starts_with(result.end_reason, "error:"))
         return err_set(err, ERR_NETWORK, "the run ended with %s", result.end_reason);
-    *ended = true;
+    out->ended = !str_equal(result.end_reason, "interrupted");
+    return true;
+}
+
+bool suite_keep_job(struct suite *suite, const struct suite_job *job, struct err *err)
+{
+    const char *dir = memory_of(suite, suite->plan.arms[job->arm].name, job->seed, job->task);
+    struct suite_result kept;
     return take_result(suite, job, dir, &kept, err) &&
            results_add(suite->opts->results, &suite->results, &kept, suite->arena, err);
 }

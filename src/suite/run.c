@@ -5,7 +5,6 @@
 #include "os/os.h"
 #include "task/task.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +60,11 @@ static bool find_tasks(struct suite *suite, struct err *err)
             return err_set(err, ERR_LIMIT, "a suite has at most %d tasks", SUITE_MAX_TASKS);
         if (!task_load(dir, suite->arena, &task, err))
             return false;
-        suite->tasks[suite->task_count++] = (struct suite_task){
-            .name = names[i], .dir = dir, .family = task->family, .id = task->id.text};
+        suite->tasks[suite->task_count++] = (struct suite_task){.name = names[i],
+                                                                .dir = dir,
+                                                                .family = task->family,
+                                                                .id = task->id.text,
+                                                                .threads = task->threads};
     }
     if (wanted)
         return check_named(suite, wanted, err);
@@ -114,101 +116,6 @@ static bool keep_plan(const struct suite *suite, struct err *err)
            keep_text(suite, "tasks", buf_text(&tasks), "tasks, or of tasks as they were", err);
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
-
-/* By what the runs of each arm took so far; an arm that has not run yet counts as the others. */
-static double seconds_left(const struct suite *suite)
-{
-    double seconds = 0.0, left = 0.0;
-    int64_t runs = 0;
-    const int64_t each = suite->seeds * (int64_t)suite->task_count;
-    for (size_t a = 0; a < suite->plan.arm_count; a++) {
-        seconds += suite->arm_seconds[a];
-        runs += suite->arm_runs[a];
-    }
-    for (size_t a = 0; a < suite->plan.arm_count; a++) {
-        int64_t done = 0;
-        for (size_t i = 0; i < suite->results.count; i++)
-            done += str_equal(suite->results.items[i].arm, suite->plan.arms[a].name);
-        const double mean = suite->arm_runs[a] > 0
-                                ? suite->arm_seconds[a] / (double)suite->arm_runs[a]
-                                : seconds / fmax(1.0, (double)runs);
-        left += mean * fmax(0.0, (double)(each - done));
-    }
-    return left;
-}
-
-static void tell_progress(const struct suite *suite, const struct suite_job *job)
-{
-    const struct suite_result *r = &suite->results.items[suite->results.count - 1];
-    const double left = seconds_left(suite);
-    const char *speedup =
-        r->has_win ? arena_printf(suite->arena, "%.2fx", exp(r->log_ratio)) : "no gain";
-    const struct progress progress = {
-        .kind = PROGRESS_STAGE,
-        .text = arena_printf(suite->arena,
-                             "%lld/%lld  %s, %s, seed %lld: %s in %lld candidates, %.0f s  "
-                             "[%dm%02ds left]",
-                             (long long)suite->progress.done, (long long)suite->progress.runs,
-                             r->arm, suite->tasks[job->task].name, (long long)job->seed, speedup,
-                             (long long)r->evaluations, r->seconds, (int)(left / 60.0),
-                             (int)fmod(left, 60.0))};
-    if (suite->observer && suite->observer->on_progress)
-        suite->observer->on_progress(suite->observer->context, &progress);
-}
-
-static bool is_time_up(const struct suite *suite)
-{
-    return suite->opts->minutes > 0 &&
-           os_now_ns() - suite->start_ns >= suite->opts->minutes * INT64_C(60000000000);
-}
-
-static bool run_all(struct suite *suite, struct err *err)
-{
-    struct suite_job job;
-    for (job.seed = 1; job.seed <= suite->seeds; job.seed++) {
-        for (job.arm = 0; job.arm < suite->plan.arm_count; job.arm++) {
-            for (job.task = 0; job.task < suite->task_count; job.task++) {
-                const char *arm = suite->plan.arms[job.arm].name;
-                const char *task = suite->tasks[job.task].name;
-                const int64_t start_ns = os_now_ns();
-                bool ended = false;
-                if (results_find(&suite->results, arm, task, job.seed))
-                    continue;
-                if (!is_time_up(suite) && !os_interrupted() &&
-                    !suite_run_job(suite, &job, &ended, err) && err->kind != ERR_INTERRUPTED)
-                    return err_within(err, "arm '%s', task '%s', seed %lld", arm, task,
-                                      (long long)job.seed);
-                if (!ended) {
-                    suite->progress.is_interrupted = true;
-                    return true;
-                }
-                suite->arm_seconds[job.arm] += (double)(os_now_ns() - start_ns) * 1e-9;
-                suite->arm_runs[job.arm]++;
-                suite->progress.done++;
-                tell_progress(suite, &job);
-            }
-        }
-    }
-    return true;
-}
-
-/* Runs that are there already and belong to what is asked for. */
-static void count_before(struct suite *suite)
-{
-    suite->progress.runs =
-        suite->seeds * (int64_t)suite->task_count * (int64_t)suite->plan.arm_count;
-    for (int64_t seed = 1; seed <= suite->seeds; seed++) {
-        for (size_t a = 0; a < suite->plan.arm_count; a++) {
-            for (size_t t = 0; t < suite->task_count; t++)
-                suite->progress.done_before +=
-                    results_find(&suite->results, suite->plan.arms[a].name, suite->tasks[t].name,
-                                 seed) != NULL;
-        }
-    }
-    suite->progress.done = suite->progress.done_before;
-}
-
 static bool open_and_run(struct suite *suite, struct err *err)
 {
     CLEANUP(os_close) int lock = -1;
@@ -218,8 +125,9 @@ static bool open_and_run(struct suite *suite, struct err *err)
         !os_lock_file(os_path_join(suite->arena, opts->results, "lock"), &lock, err) ||
         !results_read(opts->results, suite->arena, &suite->results, err))
         return false;
-    count_before(suite);
-    return run_all(suite, err);
+    suite->progress.runs =
+        suite->seeds * (int64_t)suite->task_count * (int64_t)suite->plan.arm_count;
+    return suite_run_all(suite, err);
 }
 
 bool suite_run(const struct suite_opts *opts, const struct observer *observer, struct arena *arena,

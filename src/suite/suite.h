@@ -19,8 +19,16 @@
  * run again, one that was cut is resumed. Unless the budget has a limit of seconds, machine code
  * that an earlier run of the suite measured for the same task is not measured again, and a
  * candidate that one judged or confirmed is not even built: that costs an arm nothing and gives it
- * nothing, since candidates are counted all the same. Who uses it: command. Threads: one suite, one
- * thread; two processes on one folder exclude each other.
+ * nothing, since candidates are counted all the same. Who uses it: command.
+ *
+ * With several jobs, runs that do not need each other go on at the same time, each in a worker (a
+ * copy of this process, os/worker.h) that is pinned to a processor of its own. A run waits for
+ * those whose memory or record it takes, which are the ones it would have found had all gone one
+ * after the other: what comes out is the same (decision 35). Workers write to the memories of their
+ * own runs; the folder of results is the parent's.
+ *
+ * Threads: one suite, one thread, and with several jobs no other in the process; two processes on
+ * one folder exclude each other.
  */
 #ifndef KOPE_SUITE_SUITE_H
 #define KOPE_SUITE_SUITE_H
@@ -72,6 +80,7 @@ struct suite_opts {
     const char *tasks;   /* names with commas between; NULL: all */
     int64_t seeds;       /* 0: 1 */
     int64_t minutes;     /* no run is begun after so many; 0: no limit */
+    int64_t jobs;        /* runs at the same time, each with a processor of its own; 0: 1 */
     const char *target;  /* NULL: "cpu" */
     const struct config *config;
 };

@@ -221,6 +221,15 @@ static void summarise(struct table *t, struct suite_summary *out)
                                               (int64_t)(t->pair_count * t->plan->arm_count)};
 }
 
+/* By seed, then task: lines stand in the order in which runs ended, which says nothing. */
+static int by_seed_and_task(const void *a, const void *b)
+{
+    const struct suite_result *x = a, *y = b;
+    if (x->seed != y->seed)
+        return x->seed < y->seed ? -1 : 1;
+    return strcmp(x->task, y->task);
+}
+
 bool suite_summarise(const char *results, struct arena *arena, struct suite_summary *out,
                      struct err *err)
 {
@@ -233,6 +242,8 @@ bool suite_summarise(const char *results, struct arena *arena, struct suite_summ
     }
     if (!suite_read_arms(arms, arena, &plan, err) || !results_read(results, arena, &all, err))
         return false;
+    if (all.count > 0)
+        qsort(all.items, all.count, sizeof *all.items, by_seed_and_task);
     struct table table = {.plan = &plan, .results = &all, .arena = arena};
     find_pairs(&table);
     if (table.pair_count == 0) {

@@ -32,6 +32,7 @@ struct target_driver {
     int version; /* TARGET_DRIVER_VERSION */
     const char *name;
     const char *summary;
+    bool is_scripted; /* times come from a script: nothing that runs beside it changes them */
     size_t state_bytes;
     size_t session_bytes;
 

@@ -68,6 +68,11 @@ bool target_probe(struct target *target, bool fresh, struct err *err)
     return !target->driver->probe || target->driver->probe(target, fresh, err);
 }
 
+bool target_is_scripted(const struct target *target)
+{
+    return target->driver->is_scripted;
+}
+
 const struct target_features *target_features(const struct target *target)
 {
     return &target->features;

@@ -80,6 +80,9 @@ bool target_probe(struct target *target, bool fresh, struct err *err);
 /* Valid until target_close; rates are 0 before target_probe. */
 const struct target_features *target_features(const struct target *target);
 
+/* Times are scripted, not measured: several processes at once do not disturb each other. */
+bool target_is_scripted(const struct target *target);
+
 /* The baseline's own compiler and flags: gcc -O3 -march=native. */
 void target_default_build(const struct target *target, const char **compiler,
                           const char *const **flags, size_t *flag_count);

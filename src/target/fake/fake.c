@@ -444,6 +444,7 @@ const struct target_driver target_fake = {
     .version = TARGET_DRIVER_VERSION,
     .name = "fake",
     .summary = "scripted and deterministic, for tests",
+    .is_scripted = true,
     .state_bytes = sizeof(struct fake_state),
     .session_bytes = sizeof(struct fake_session),
     .open = fake_open,
