@@ -1,14 +1,21 @@
 /*
- * What the gate itself costs for a candidate: a fixed list of builds of the reference is judged
- * without timing, as a search judges its candidates. Of each stage the median over the candidates
- * and the 90 % quantile are printed; the build's programs (compiler, disassembler, linker) are no
- * part of it. Exit status 1 where the median of a task is over 20 ms.
+ * What the gate itself costs for a candidate. Of each stage the median over the candidates and the
+ * 90 % quantile are printed; the build's programs (compiler, disassembler, linker) and the timing
+ * are no part of it.
  *
- * Use: gate_time TASK... (folders of tasks).
+ * gate_time judged NAME MEMORY: the candidates that a search had judged, from the outcomes in its
+ * memory; confirmations and what was taken from the record do not count. Exit status 1 where the
+ * median is over 20 ms.
+ *
+ * gate_time slow TASK...: a fixed list of builds of the references, judged without timing. Their
+ * own calls are most of it, since a reference is as slow as it gets: for comparing one gate with
+ * another. No limit.
  */
 #include "base/arena.h"
 #include "base/err.h"
 #include "gate/gate.h"
+#include "journal/event.h"
+#include "journal/journal.h"
 #include "os/os.h"
 #include "stats/stats.h"
 #include "target/target.h"
@@ -18,6 +25,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SKIPPED = 77, MOST_CANDIDATES = 64, FEWEST_CANDIDATES = 15, LIMIT_MS = 20 };
 
@@ -102,6 +110,36 @@ static bool judge_all(struct target *target, const struct task *task, struct cos
     return true;
 }
 
+/* An outcome of the journal. */
+static bool note_outcome(void *context, const struct event *event, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct costs *costs = context;
+    struct outcome_event outcome;
+    if (strcmp(event->kind, EVENT_OUTCOME) != 0)
+        return true;
+    if (!event_read_outcome(event->body, &arena, &outcome, err))
+        return false;
+    const struct verdict *v = &outcome.verdict;
+    if (outcome.is_confirmation || v->from_record || v->timings.check_ns == 0)
+        return true;
+    if (costs->count == MOST_CANDIDATES)
+        return err_set(err, ERR_LIMIT, "more than %d candidates", MOST_CANDIDATES);
+    note(costs, &v->timings);
+    return true;
+}
+
+static bool read_judged(const char *memory, struct costs *costs, struct err *err)
+{
+    struct journal_recovery recovery;
+    struct journal *journal = NULL;
+    if (!journal_open(memory, false, &journal, &recovery, err))
+        return false;
+    const bool ok = journal_scan(journal, note_outcome, costs, err);
+    journal_close(&journal);
+    return ok;
+}
+
 static bool report(const char *name, struct costs *costs)
 {
     if (costs->count < FEWEST_CANDIDATES) {
@@ -115,37 +153,60 @@ static bool report(const char *name, struct costs *costs)
     for (size_t p = 0; p < PARTS; p++)
         printf(" %5.1f/%-5.1f", stats_quantile(costs->part[p], costs->count, 0.5),
                stats_quantile(costs->part[p], costs->count, 0.9));
-    printf("%s\n", median > LIMIT_MS ? "  over the limit" : "");
+    printf("\n");
     return median <= LIMIT_MS;
 }
 
-static bool run(const char *path, struct target *target, bool *fits, struct err *err)
+static void print_head(void)
+{
+    printf("%-9s %10s %13s", "task", "candidates", "all");
+    for (size_t p = 0; p < PARTS; p++)
+        printf(" %11s", parts[p].name);
+    printf("   (median/90 %%, ms)\n");
+}
+
+static bool run_judged(const char *name, const char *memory, bool *fits, struct err *err)
+{
+    struct costs costs = {.count = 0};
+    if (!read_judged(memory, &costs, err))
+        return err_within(err, "'%s'", memory);
+    *fits = report(name, &costs);
+    return true;
+}
+
+static bool run_slow(const char *path, struct target *target, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct costs costs = {.count = 0};
     const struct task *task;
     if (!task_load(path, &arena, &task, err) || !judge_all(target, task, &costs, err))
         return err_within(err, "'%s'", path);
-    *fits = report(task->name, &costs) && *fits;
+    (void)report(task->name, &costs);
+    return true;
+}
+
+static bool run(int argc, char **argv, bool *fits, struct err *err)
+{
+    CLEANUP(target_close) struct target *target = NULL;
+    if (argc == 4 && strcmp(argv[1], "judged") == 0)
+        return run_judged(argv[2], argv[3], fits, err);
+    if (argc < 3 || strcmp(argv[1], "slow") != 0)
+        return err_set(err, ERR_USAGE, "use: gate_time judged NAME MEMORY, gate_time slow TASK...");
+    if (!target_open("cpu", NULL, &target, err))
+        return false;
+    os_interrupt_install();
+    print_head();
+    for (int i = 2; i < argc; i++)
+        if (!run_slow(argv[i], target, err))
+            return false;
     return true;
 }
 
 int main(int argc, char **argv)
 {
-    CLEANUP(target_close) struct target *target = NULL;
     struct err err = {0};
     bool fits = true;
-    bool ok = target_open("cpu", NULL, &target, &err);
-    os_interrupt_install();
-    printf("load average before: %.2f; median/90 %% in ms, at most %d in the median\n",
-           os_load_average(), LIMIT_MS);
-    printf("%-9s %10s %13s", "task", "candidates", "all");
-    for (size_t p = 0; p < PARTS; p++)
-        printf(" %11s", parts[p].name);
-    printf("\n");
-    for (int i = 1; ok && i < argc; i++)
-        ok = run(argv[i], target, &fits, &err);
-    if (!ok) {
+    if (!run(argc, argv, &fits, &err)) {
         fprintf(stderr, "gate_time: %s%s%s\n", err.message, *err.hint ? "; " : "", err.hint);
         return err.kind == ERR_UNSUPPORTED || err.kind == ERR_MISSING_TOOL ? SKIPPED : 1;
     }

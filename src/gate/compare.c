@@ -236,7 +236,7 @@ static bool passes_quickly(const struct yardstick *y, const void *got, struct co
 {
     const double factor = precision_class_factor(y->precision) / quick_margin;
     double allowed[sizeof criteria / sizeof *criteria], bounds[QUICK_BOUNDS];
-    const struct quick_array array = {y->base, y->delta, y->inverse, y->count};
+    const struct quick_array array = {y->base, y->delta, y->inverse, y->count, y->crew};
     struct quick_result seen;
     struct error_profile sample = {0};
     if (!y->delta || y->count < QUICK_FEWEST)

@@ -58,6 +58,8 @@ struct error_profile {
     uint64_t bins[ERROR_BINS];
 };
 
+struct crew;
+
 /* What one output array is held to. */
 struct yardstick {
     enum dtype dtype;
@@ -68,6 +70,7 @@ struct yardstick {
     const double *want;           /* NULL: exact comparison with `base` */
     const double *unit;           /* NULL with `want` */
     const float *delta, *inverse; /* for a quick look (quick.h); NULL: there is none */
+    struct crew *crew;            /* that helps with it; NULL: none */
     double unit_rms;              /* over the elements that count */
     struct error_profile own;     /* of the baseline */
 };

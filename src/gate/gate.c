@@ -1,6 +1,7 @@
 #include "gate/gate.h"
 
 #include "base/str.h"
+#include "gate/crew.h"
 #include "gate/internal.h"
 #include "os/os.h"
 #include "stats/stats.h"
@@ -224,6 +225,7 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
     if (!build_empty(gate, err))
         return false;
     gate->data = data_open(task, new_secret());
+    gate->crew = crew_open();
     gate->id = make_id(gate);
     for (size_t i = 0; i < task->case_count; i++)
         if (!open_case(gate, i, err))
@@ -264,6 +266,7 @@ void gate_close(struct gate **gate)
     }
     rig_stop(&g->edge_checking);
     ahead_close(g->ahead);
+    crew_close(g->crew);
     probes_free(g->edges.probes, g->edges.count);
     data_close(&g->data);
     records_free(g);

@@ -265,6 +265,7 @@ struct gate {
     struct image empty;  /* the task's entry point with an empty body */
     struct empty_call empty_call;
     struct ahead *ahead;
+    struct crew *crew; /* NULL: the gate works alone */
     struct hash_id baseline_code;
     struct case_state cases[TASK_MAX_CASES];
     struct edges edges;

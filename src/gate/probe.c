@@ -558,7 +558,8 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
                                                  .count = count,
                                                  .accumulate = arithmetic_of(task, arg),
                                                  .precision = task->precision,
-                                                 .base = base[arg]};
+                                                 .base = base[arg],
+                                                 .crew = bench->gate->crew};
     }
     bool ok = run_baseline(bench, probe, probe->inputs, base, err);
     if (ok && distribution == DISTRIBUTION_SITUATION)

@@ -1,9 +1,10 @@
 /* Compiled for vector instructions (src/CMakeLists.txt). */
 #include "gate/quick.h"
 
+#include "gate/crew.h"
+
 #include <float.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -183,19 +184,17 @@ static bool look_at(struct look *look, size_t first, size_t end)
     return true;
 }
 
-/* A part of the elements, for a thread. */
+/* A part of the elements. The parts do not depend on who works at them, nor do the sums. */
 struct part {
     struct look look;
     size_t first, end;
-    pthread_t thread;
-    bool is_apart, passes;
+    bool passes;
 };
 
-static void *look_at_part(void *context)
+static void look_at_part(void *context, size_t i)
 {
-    struct part *part = context;
+    struct part *part = (struct part *)context + i;
     part->passes = look_at(&part->look, part->first, part->end);
-    return NULL;
 }
 
 static void add_part(struct look *look, const struct look *part)
@@ -207,24 +206,24 @@ static void add_part(struct look *look, const struct look *part)
         look->result.beyond[b] += part->result.beyond[b];
 }
 
-/* In two halves at the same time where that is worth a thread. */
 static bool look_at_all(struct look *look)
 {
-    enum { HALVES = 2, WORTH_A_THREAD = 1 << 17 };
-    const size_t count = look->array->count, middle = count / 2 / CHUNK * CHUNK;
-    struct part parts[HALVES] = {{.look = *look, .end = middle},
-                                 {.look = *look, .first = middle, .end = count}};
-    if (count < WORTH_A_THREAD)
-        return look_at(look, 0, count);
-    parts[1].is_apart = pthread_create(&parts[1].thread, NULL, look_at_part, &parts[1]) == 0;
-    (void)look_at_part(&parts[0]);
-    if (parts[1].is_apart)
-        (void)pthread_join(parts[1].thread, NULL);
-    else
-        (void)look_at_part(&parts[1]);
-    for (size_t i = 0; i < HALVES; i++)
+    enum { MOST_PARTS = 32, FEWEST_ELEMENTS = 1 << 15 };
+    struct part parts[MOST_PARTS];
+    const size_t all = look->array->count;
+    size_t each = all / MOST_PARTS / CHUNK * CHUNK + CHUNK, count = 0;
+    if (each < FEWEST_ELEMENTS)
+        each = FEWEST_ELEMENTS;
+    for (size_t first = 0; first < all; first += each)
+        parts[count++] = (struct part){
+            .look = *look, .first = first, .end = first + each < all ? first + each : all};
+    crew_run(look->array->crew, count, look_at_part, parts);
+    bool passes = true;
+    for (size_t i = 0; i < count; i++) {
         add_part(look, &parts[i].look);
-    return parts[0].passes && parts[1].passes;
+        passes = passes && parts[i].passes;
+    }
+    return passes;
 }
 
 bool quick_look(const struct quick_array *array, const float *got, double unit_rms,

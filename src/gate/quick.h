@@ -4,8 +4,8 @@
  * It reads 16 bytes for an element in place of 24, in loops that the compiler turns into vector
  * instructions, and counts how many normalised errors lie beyond each bound in place of sorting
  * them into bins. Its bounds are tighter by more than a bin and its own rounding; what does not
- * pass is measured in full, so that no verdict depends on it. Pure; any thread, and a second one
- * of its own for large arrays.
+ * pass is measured in full, so that no verdict depends on it. Pure; a crew (crew.h) helps with
+ * large arrays.
  */
 #ifndef KOPE_GATE_QUICK_H
 #define KOPE_GATE_QUICK_H
@@ -15,12 +15,15 @@
 
 enum { QUICK_BOUNDS = 3, QUICK_FEWEST = 4096 };
 
+struct crew;
+
 /* What a yardstick has for it: `delta` is want - base and `inverse` is 1 / unit, element by
  * element.
  */
 struct quick_array {
     const float *base, *delta, *inverse;
     size_t count;
+    struct crew *crew; /* NULL: alone */
 };
 
 /* Of the normalised errors: how many are beyond each bound, and the largest; and the mean square of

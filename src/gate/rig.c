@@ -1,5 +1,6 @@
 #include "gate/internal.h"
 
+#include "gate/crew.h"
 #include "os/os.h"
 
 #include <string.h>
@@ -216,27 +217,81 @@ void *rig_arg(const struct rig *rig, const struct session_call *call, size_t arg
     return (char *)rig->buffers[arg].host + call->offsets[arg];
 }
 
+/* What is to stand in a buffer before a call: the input from `begin` to `end`, poison in the rest.
+ */
+struct fill {
+    const struct data *data;
+    enum poison kind;
+    size_t place;
+    char *host;
+    size_t begin, end, room; /* without input `begin` and `end` are `room` */
+    const void *input;
+    size_t first_piece;
+};
+
+struct fills {
+    struct fill list[TASK_MAX_ARGS];
+    size_t count;
+};
+
+enum { PIECE_BYTES = 512 * 1024 };
+
+static size_t piece_count(const struct fill *fill)
+{
+    return (fill->room + PIECE_BYTES - 1) / PIECE_BYTES;
+}
+
+static void poison_piece(const struct fill *fill, size_t from, size_t to)
+{
+    if (from < to)
+        data_poison(fill->data, fill->kind, fill->place, from, fill->host + from, to - from);
+}
+
+static void fill_piece(void *context, size_t piece)
+{
+    const struct fill *fill = ((const struct fills *)context)->list;
+    while (piece >= fill->first_piece + piece_count(fill))
+        fill++;
+    const size_t from = (piece - fill->first_piece) * PIECE_BYTES;
+    const size_t to = from + PIECE_BYTES < fill->room ? from + PIECE_BYTES : fill->room;
+    const size_t first = from > fill->begin ? from : fill->begin;
+    const size_t last = to < fill->end ? to : fill->end;
+    poison_piece(fill, from, to < fill->begin ? to : fill->begin);
+    if (first < last)
+        memcpy(fill->host + first, (const char *)fill->input + (first - fill->begin), last - first);
+    poison_piece(fill, from > fill->end ? from : fill->end, to);
+}
+
 void rig_load(struct gate *gate, struct rig *rig, const struct session_call *call,
               void *const *inputs, enum distribution distribution, size_t places[TASK_MAX_ARGS])
 {
-    for (size_t arg = 0; arg < rig->task->arg_count; arg++) {
-        const enum poison kind = data_poison_kind(rig->task, arg, distribution);
-        const size_t begin = call->offsets[arg], length = rig_arg_bytes(rig, arg);
+    struct fills fills = {.count = rig->task->arg_count};
+    size_t pieces = 0;
+    for (size_t arg = 0; arg < fills.count; arg++) {
+        struct fill *fill = &fills.list[arg];
         const size_t room = rig->buffers[arg].bytes;
-        char *host = rig->buffers[arg].host;
         places[arg] = data_poison_place(gate->data);
-        if (!inputs[arg]) {
-            data_poison(gate->data, kind, places[arg], 0, host, room);
-            continue;
+        *fill = (struct fill){.data = gate->data,
+                              .kind = data_poison_kind(rig->task, arg, distribution),
+                              .place = places[arg],
+                              .host = rig->buffers[arg].host,
+                              .begin = room,
+                              .end = room,
+                              .room = room,
+                              .input = inputs[arg],
+                              .first_piece = pieces};
+        if (inputs[arg]) {
+            fill->begin = call->offsets[arg];
+            fill->end = fill->begin + rig_arg_bytes(rig, arg);
         }
-        data_poison(gate->data, kind, places[arg], 0, host, begin);
-        memcpy(host + begin, inputs[arg], length);
-        if (rig->task->args[arg].role == ARG_IN)
-            rows_poison(gate->data, kind, places[arg], begin, &rig->rows[arg],
-                        dtype_bytes(rig->dtypes[arg]), host + begin);
-        data_poison(gate->data, kind, places[arg], begin + length, host + begin + length,
-                    room - begin - length);
+        pieces += piece_count(fill);
     }
+    crew_run(pieces > fills.count ? gate->crew : NULL, pieces, fill_piece, &fills);
+    for (size_t arg = 0; arg < fills.count; arg++)
+        if (inputs[arg] && rig->task->args[arg].role == ARG_IN)
+            rows_poison(gate->data, fills.list[arg].kind, places[arg], fills.list[arg].begin,
+                        &rig->rows[arg], dtype_bytes(rig->dtypes[arg]),
+                        fills.list[arg].host + fills.list[arg].begin);
 }
 
 bool rig_guards_intact(const struct gate *gate, const struct rig *rig,
