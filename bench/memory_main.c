@@ -216,8 +216,9 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* `digest` takes in each context: the same graph gives the same contexts. */
 static bool one_context(const struct world *world, struct graph *graph, struct rng *rng,
-                        double *out_ms, struct err *err)
+                        double *out_ms, struct hash_id *digest, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct context context;
@@ -236,6 +237,7 @@ static bool one_context(const struct world *world, struct graph *graph, struct r
     if (!context_build(graph, &request, &arena, &context, err))
         return false;
     *out_ms = (double)(os_now_ns() - start) / 1e6;
+    *digest = hash_strings((const char *[]){digest->text, context.text}, 2);
     return context.tokens <= BUDGET_TOKENS ||
            err_set(err, ERR_CORRUPT, "a context of %lld tokens", (long long)context.tokens);
 }
@@ -254,13 +256,14 @@ static bool run_query(const char *dir, size_t count, struct err *err)
     printf("open_ms %.1f\n", 1e3 * seconds_since(start));
     double *times_ms = arena_array(&arena, count + WARM_UP, sizeof *times_ms);
     struct rng rng = rng_seeded(7);
+    struct hash_id digest = {{0}};
     for (size_t i = 0; i < count + WARM_UP; i++)
-        if (!one_context(&world, graph, &rng, &times_ms[i], err))
+        if (!one_context(&world, graph, &rng, &times_ms[i], &digest, err))
             return false;
     times_ms += WARM_UP;
     qsort(times_ms, count, sizeof *times_ms, compare_doubles);
-    printf("context_p50_ms %.2f\ncontext_p99_ms %.2f\nquery_peak_mb %.0f\n", times_ms[count / 2],
-           times_ms[count * 99 / 100], peak_mb());
+    printf("context_p50_ms %.2f\ncontext_p99_ms %.2f\nquery_peak_mb %.0f\ncontexts %.16s\n",
+           times_ms[count / 2], times_ms[count * 99 / 100], peak_mb(), digest.text);
     return true;
 }
 

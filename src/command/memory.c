@@ -60,13 +60,22 @@ static void write_stats(const struct graph_stats *s, struct json_writer *w, stru
     }
 }
 
+static const struct param stats_params[] = {
+    {"digest", NULL, "also the digest of the graph: equal memories have equal ones", NULL,
+     PARAM_FLAG, false, false, NULL},
+    PARAM_MEMORY,
+    {0},
+};
+
 static bool run_stats(const struct command_call *call, struct command_result *out, struct err *err)
 {
     CLEANUP(memory_close) struct memory memory = {0};
+    const bool with_digest = command_flag(call, "digest");
     struct graph_stats stats;
     struct hash_id digest;
     if (!memory_open(command_text(call, "memory"), false, call->arena, &memory, err) ||
-        !graph_get_stats(memory.graph, &stats, err) || !graph_digest(memory.graph, &digest, err))
+        !graph_get_stats(memory.graph, &stats, err) ||
+        (with_digest && !graph_digest(memory.graph, &digest, err)))
         return false;
     struct json_writer w = {.out = &out->json};
     json_begin_object(&w);
@@ -74,8 +83,10 @@ static bool run_stats(const struct command_call *call, struct command_result *ou
     (void)buf_printf(&out->text, "memory: %s\n", memory.dir);
     write_recovery(&memory.recovery, &w, &out->text);
     write_stats(&stats, &w, &out->text);
-    (void)buf_printf(&out->text, "graph: %s\n", digest.text);
-    json_put_string(&w, "graph", digest.text);
+    if (with_digest) {
+        (void)buf_printf(&out->text, "graph: %s\n", digest.text);
+        json_put_string(&w, "graph", digest.text);
+    }
     json_end_object(&w);
     return true;
 }
@@ -84,8 +95,15 @@ const struct command command_memory_stats = {
     .name = "memory stats",
     .summary = "what a memory holds",
     .description =
-        "Counts of events, decisions and outcomes, verdicts, and the digest of the graph.",
-    .params = memory_params,
+        "Counts of events, decisions and outcomes, and verdicts, by indices: about as fast in a "
+        "large memory as in a small one.\n"
+        "It checks nothing ('memory verify' reads every record) and compares nothing: --digest "
+        "hashes every row of the graph,\n"
+        "which takes a minute for each million decisions; 'memory rebuild' also says whether the "
+        "graph is what the journal gives.",
+    .examples = "  kope memory stats\n"
+                "  kope memory stats --memory team --digest    # to compare it with another",
+    .params = stats_params,
     .run = run_stats,
 };
 

@@ -135,8 +135,8 @@ bool apply_skill(struct graph *graph, const struct event *event, const struct sk
 extern const char schema_skill[], schema_skill_build[];
 /* ---- schema_prune.c */
 extern const char schema_prune[];
-/* ---- schema_outcome.c: scripts of a migration. */
-extern const char schema_outcome[], schema_outcome_fill[];
+/* ---- schema_outcome.c: scripts of migrations. */
+extern const char schema_outcome[], schema_outcome_fill[], schema_outcome_counts[];
 /* ---- schema_near.c */
 extern const char schema_near[]; /* then near_make_all */
 

@@ -10,7 +10,8 @@ static bool count_verdicts(struct graph *graph, struct graph_stats *stats, struc
     CLEANUP(arena_free) struct arena scratch = {0};
     CLEANUP(query_end) struct query query = {0};
     if (!query_begin(graph,
-                     "SELECT kind, count(*) FROM outcome WHERE is_confirmation = 0 GROUP BY kind",
+                     "SELECT kind, count(*) FROM outcome INDEXED BY outcome_by_kind"
+                     " WHERE is_confirmation = 0 GROUP BY kind",
                      &query, err))
         return false;
     for (;;) {
@@ -32,10 +33,13 @@ bool graph_get_stats(struct graph *graph, struct graph_stats *out, struct err *e
         " (SELECT count(*) FROM target), (SELECT count(*) FROM run),"
         " (SELECT count(*) FROM decision), (SELECT count(*) FROM outcome),"
         " (SELECT count(*) FROM finding), (SELECT count(*) FROM context),"
-        " (SELECT count(*) FROM decision_view WHERE is_win),"
-        " (SELECT count(*) FROM decision_view WHERE is_confirmed),"
-        " (SELECT avg(best) FROM (SELECT max(confirmed_log_ratio) AS best FROM decision_view"
-        " WHERE is_confirmed AND task_id <> '' GROUP BY task_id))";
+        " (SELECT count(*) FROM outcome INDEXED BY outcome_by_kind WHERE is_confirmation = 0"
+        " AND kind = 'timed' AND is_win = 1),"
+        " (SELECT count(*) FROM outcome INDEXED BY outcome_confirmed WHERE is_confirmation = 1"
+        " AND kind = 'timed' AND is_win = 1),"
+        " (SELECT avg(best) FROM (SELECT max(log_ratio) AS best FROM outcome"
+        " INDEXED BY outcome_confirmed WHERE is_confirmation = 1 AND kind = 'timed'"
+        " AND is_win = 1 AND task_id <> '' GROUP BY task_id))";
     struct graph_stats stats = {0};
     CLEANUP(query_end) struct query query = {0};
     bool has_row = false;

@@ -31,3 +31,9 @@ const char schema_outcome_fill[] =
     "CREATE INDEX outcome_failed ON outcome(stamp) WHERE kind IN ('build-failed', 'rejected');"
     "CREATE INDEX outcome_timed ON outcome(decision_id, log_ratio)"
     " WHERE kind = 'timed' AND is_confirmation = 0;";
+
+/* Statistics are counted in these alone. */
+const char schema_outcome_counts[] =
+    "CREATE INDEX outcome_by_kind ON outcome(kind, is_win) WHERE is_confirmation = 0;"
+    "CREATE INDEX outcome_confirmed ON outcome(task_id, log_ratio)"
+    " WHERE is_confirmation = 1 AND kind = 'timed' AND is_win = 1;";

@@ -9,6 +9,8 @@ cp -r "$golden/store" b/store
 "$KOPE" memory merge a b --memory one | tee digests
 "$KOPE" memory merge b a b a --memory two >>digests
 "$KOPE" memory merge "$golden" --memory three >>digests
+"$KOPE" memory stats --memory three --digest >>digests
+"$KOPE" memory stats --memory three | grep -c ^graph:
 grep ^graph: digests | sort | uniq -c
 "$KOPE" memory rebuild --memory one
 "$KOPE" memory merge nowhere --memory one 2>&1
