@@ -99,7 +99,7 @@ bool depend_is_empty(struct depend *d, const struct leaf *leaf, const char *cons
             return d->known[i].is_empty;
     }
     begin(d);
-    isl_set *set = isl_set_read_from_str(d->isl, text);
+    isl_set *set = depend_read_set(d, text);
     const bool is_empty = isl_set_is_empty(set) == isl_bool_true;
     (void)isl_set_free(set);
     if (d->known_count < sizeof d->known / sizeof *d->known)
@@ -176,7 +176,19 @@ struct question {
     const struct order *orders; /* the new one of each leaf */
     const char **before;        /* the order of each leaf as the text has it, as maps */
     const char **after;         /* the new one; NULL: not affine */
+    isl_map **maps[2];          /* of both for each leaf, once they were asked for; else NULL */
 };
+
+enum { BEFORE, AFTER };
+
+/* A copy of a leaf's order as a map. */
+static isl_map *order_map(const struct question *q, size_t leaf, int which)
+{
+    isl_map **map = &q->maps[which][leaf];
+    if (!*map)
+        *map = isl_map_read_from_str(q->d->isl, which == BEFORE ? q->before[leaf] : q->after[leaf]);
+    return isl_map_copy(*map);
+}
 
 static bool can_relax(const struct depend *d, const struct access *a, const struct access *b)
 {
@@ -275,16 +287,18 @@ static bool keeps(const struct question *q, const struct access *a, const struct
                               &q->orders[b->leaf], shared))
         return true;
     begin(d);
-    isl_map *pairs = isl_map_read_from_str(d->isl, conflict_text(d, a, b));
-    isl_map *old = isl_map_lex_lt_map(isl_map_read_from_str(d->isl, q->before[a->leaf]),
-                                      isl_map_read_from_str(d->isl, q->before[b->leaf]));
+    isl_map *pairs = depend_read_map(d, conflict_text(d, a, b));
+    if (isl_map_is_empty(pairs) == isl_bool_true) {
+        (void)isl_map_free(pairs);
+        return true;
+    }
+    isl_map *old = isl_map_lex_lt_map(order_map(q, a->leaf, BEFORE), order_map(q, b->leaf, BEFORE));
     pairs = isl_map_intersect(pairs, old);
     if (isl_map_is_empty(pairs) == isl_bool_true) {
         (void)isl_map_free(pairs);
         return true;
     }
-    isl_map *new = isl_map_lex_ge_map(isl_map_read_from_str(d->isl, q->after[a->leaf]),
-                                      isl_map_read_from_str(d->isl, q->after[b->leaf]));
+    isl_map *new = isl_map_lex_ge_map(order_map(q, a->leaf, AFTER), order_map(q, b->leaf, AFTER));
     pairs = isl_map_intersect(pairs, new);
     const isl_bool is_empty = isl_map_is_empty(pairs);
     if (is_empty == isl_bool_false)
@@ -306,6 +320,19 @@ static bool keeps_pair(const struct question *q, const struct access *a, const s
         return false;
     note_relaxed(q, a);
     q->answer->why = NULL;
+    return true;
+}
+
+static bool keeps_all_pairs(const struct question *q)
+{
+    const struct depend *d = q->d;
+    for (size_t a = 0; a < d->access_count; a++) {
+        for (size_t b = a; b < d->access_count; b++) {
+            if (!keeps_pair(q, &d->accesses[a], &d->accesses[b]) ||
+                (a != b && !keeps_pair(q, &d->accesses[b], &d->accesses[a])))
+                return false;
+        }
+    }
     return true;
 }
 
@@ -331,6 +358,8 @@ bool depend_allows(struct depend *d, depend_reorder reorder, void *context,
         .d = d, .opts = opts ? opts : &nothing, .answer = answer, .orders = orders};
     q.before = arena_array(d->arena, count, sizeof *q.before);
     q.after = arena_array(d->arena, count, sizeof *q.after);
+    q.maps[BEFORE] = arena_array(d->arena, count, sizeof(isl_map *));
+    q.maps[AFTER] = arena_array(d->arena, count, sizeof(isl_map *));
     *answer = (struct depend_answer){0};
     for (size_t i = 0; i < d->leaf_count; i++) {
         orders[i] = d->leaves[i].order;
@@ -343,14 +372,12 @@ bool depend_allows(struct depend *d, depend_reorder reorder, void *context,
             q.after[i] = order_text(d, &d->leaves[i], &orders[i], length);
         }
     }
-    for (size_t a = 0; a < d->access_count; a++) {
-        for (size_t b = a; b < d->access_count; b++) {
-            if (!keeps_pair(&q, &d->accesses[a], &d->accesses[b]) ||
-                (a != b && !keeps_pair(&q, &d->accesses[b], &d->accesses[a])))
-                return false;
-        }
+    const bool keeps_all = keeps_all_pairs(&q);
+    for (size_t i = 0; i < d->leaf_count; i++) {
+        (void)isl_map_free(q.maps[BEFORE][i]);
+        (void)isl_map_free(q.maps[AFTER][i]);
     }
-    return true;
+    return keeps_all;
 }
 
 bool depend_may_relax(const struct nest_edit *edit, const struct depend_answer *answer,
@@ -402,7 +429,7 @@ static isl_set *covered_by(struct depend *d, const struct access *write, const s
             break;
     }
     (void)buf_append_str(&text, "}");
-    isl_map *map = isl_map_read_from_str(d->isl, buf_text(&text));
+    isl_map *map = depend_read_map(d, buf_text(&text));
     isl_map *before =
         isl_map_lex_lt_map(isl_map_read_from_str(d->isl, order_text(d, from, &from->order, length)),
                            isl_map_read_from_str(d->isl, order_text(d, to, &to->order, length)));
@@ -413,9 +440,9 @@ static bool reads_its_own(struct depend *d, const struct access *read, const str
 {
     const struct leaf *leaf = &d->leaves[read->leaf];
     begin(d);
-    isl_set *left = isl_set_read_from_str(
-        d->isl, arena_printf(d->arena, "%s{ L%zu[%s] : 0 = 0%s%s }", depend_params(d), read->leaf,
-                             counters(d, leaf, AS_TARGET), leaf->domain[AS_TARGET], d->context));
+    isl_set *left = depend_read_set(
+        d, arena_printf(d->arena, "%s{ L%zu[%s] : 0 = 0%s%s }", depend_params(d), read->leaf,
+                        counters(d, leaf, AS_TARGET), leaf->domain[AS_TARGET], d->context));
     for (size_t i = 0; i < d->access_count; i++) {
         const struct access *write = &d->accesses[i];
         if (write->object == read->object && write->is_write && write->is_exact &&

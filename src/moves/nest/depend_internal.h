@@ -8,6 +8,8 @@
 #include "moves/nest/edit.h"
 
 #include <isl/ctx.h>
+#include <isl/map.h>
+#include <isl/set.h>
 
 enum { DEPEND_MAX_PARAMS = 120 };
 
@@ -89,6 +91,9 @@ bool depend_collect(struct depend *d, bool is_bounds_only);
  * asked. */
 bool order_is_plainly_kept(const struct leaf *from, const struct leaf *to, const struct order *a,
                            const struct order *b, size_t shared);
+/* What isl's own reader gives, sooner where the text is of linear constraints. */
+isl_set *depend_read_set(struct depend *d, const char *text);
+isl_map *depend_read_map(struct depend *d, const char *text);
 /* "[p, q] -> " for the parameters so far. */
 const char *depend_params(struct depend *d);
 /* Is this set of counters of a leaf with more constraints empty? Unknown is false. */
