@@ -1,5 +1,4 @@
-#include "gate/internal.h"
-
+#include "gate/bench.h"
 #include "gate/quick.h"
 #include "os/os.h"
 
@@ -8,228 +7,27 @@
 #include <string.h>
 
 #define PROBE_BYTES                                                                                \
-    ((size_t)8 * 1024 * 1024)             /* kept of a case, if that is enough for the fewest      \
-                                           */
-#define LARGE_BYTES ((size_t)1024 * 1024) /* arguments of a case: fewer trials */
-#define REFERENCE_LIMIT_NS (60 * GATE_S)
+    ((size_t)8 * 1024 * 1024) /* kept of a case, if that is enough for the fewest                  \
+                               */
 
-enum { FEWEST_OTHERS = 2, EDGE_TRIALS = 2, SOME_TRIALS = 5, MANY_TRIALS = 7, MOST_TRIALS = 15 };
-
-static void *get(size_t count, size_t bytes)
-{
-    void *out = calloc(count ? count : 1, bytes);
-    if (!out)
-        BUG("gate: out of memory for %zu x %zu bytes", count, bytes);
-    return out;
-}
-
-static void free_args(void **arrays)
-{
-    for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
-        free(arrays[arg]);
-        arrays[arg] = NULL;
-    }
-}
-
-/* The two children that make a probe: baseline and oracle of one case. */
-struct bench {
-    struct gate *gate;
-    size_t case_index;
-    const struct task_case *problem;
-    const size_t *rooms; /* NULL: of the case */
-    bool has_oracle;
-    struct rig baseline, oracle, shadow;
-    unsigned trials;           /* runs on other inputs, for units and errors */
-    bool draws_anew;           /* every second of them on newly drawn inputs */
-    unsigned doubts;           /* times that a child was started again */
-    size_t situation;          /* of DISTRIBUTION_SITUATION */
-    void *wide[TASK_MAX_ARGS]; /* inputs as the oracle takes them; used again by each run */
-};
-
-static void bench_close(struct bench *bench)
-{
-    free_args(bench->wide);
-    rig_stop(&bench->baseline);
-    rig_stop(&bench->oracle);
-    rig_stop(&bench->shadow);
-}
-
-static bool refuse(const struct bench *bench, struct err *err, const char *what, const char *why)
-{
-    (void)err_set(err, ERR_BAD_INPUT, "task '%s', case '%s': the reference %s%s%s",
-                  bench->gate->task->name, bench->problem->name, what, *why ? ": " : "", why);
-    return err_hint(err, "reference.c must be right for every case and every valid input");
-}
-
-static bool refuse_report(const struct bench *bench, const struct session_report *report,
-                          struct err *err)
-{
-    static const char *const what[] = {
-        [SESSION_OK] = "failed",
-        [SESSION_CRASHED] = "crashes",
-        [SESSION_TIMED_OUT] = "does not end",
-        [SESSION_REJECTED] = "breaks a rule of the box",
-        [SESSION_NOISY] = "failed",
-    };
-    return refuse(bench, err, what[report->status], report->evidence ? report->evidence : "");
-}
-
-/* Runs on other inputs: enough that one element does not decide by luck. */
-static unsigned trial_runs(const struct task *task, const struct task_case *c)
-{
-    size_t bytes = 0, elements = SIZE_MAX;
-    for (size_t arg = 0; arg < task->arg_count; arg++) {
-        bytes += task_arg_bytes(task, arg, c);
-        const size_t count = (size_t)task_arg_elements(task, arg, c);
-        if (task->args[arg].role != ARG_IN && count < elements)
-            elements = count;
-    }
-    const bool is_large = bytes > LARGE_BYTES;
-    if (elements < 8)
-        return is_large ? MANY_TRIALS : MOST_TRIALS;
-    if (elements < 64 || task->precision == PRECISION_STRICT)
-        return is_large ? SOME_TRIALS : MANY_TRIALS;
-    return is_large ? 2 : 3;
-}
-
-static bool bench_start(struct bench *bench, struct rig *rig, struct err *err)
-{
-    struct session_report report;
-    const struct gate *gate = bench->gate;
-    const struct image image = rig == &bench->oracle   ? gate->oracle
-                               : rig == &bench->shadow ? gate->shadow
-                                                       : gate->baseline;
-    const enum dtype real = rig == &bench->oracle   ? DTYPE_F64
-                            : rig == &bench->shadow ? DTYPE_F32
-                                                    : gate->task->dtype;
-    if (!rig_start_at(bench->gate, rig, bench->problem, image, real, bench->rooms, &report, err))
-        return false;
-    return report.status == SESSION_OK || refuse_report(bench, &report, err);
-}
-
-/* Is what the task stores coarser than what it computes in? */
-static bool is_coarse(const struct task *task)
-{
-    return dtype_roundoff(task->dtype) > dtype_roundoff(task->accumulate);
-}
-
-static bool bench_open(struct gate *gate, size_t case_index, const struct task_case *problem,
-                       const size_t *rooms, struct bench *bench, struct err *err)
-{
-    const struct task *task = gate->task;
-    *bench = (struct bench){.gate = gate,
-                            .case_index = case_index,
-                            .problem = problem,
-                            .rooms = rooms,
-                            .has_oracle = gate->oracle.bytes != NULL,
-                            .trials = trial_runs(task, problem)};
-    /* Of what is stored in fewer bits only other inputs show more of the baseline's errors. */
-    bench->draws_anew =
-        task->accumulate != DTYPE_F64 && (bench->trials > SOME_TRIALS || is_coarse(task));
-    const bool ok = bench_start(bench, &bench->baseline, err) &&
-                    (!bench->has_oracle || bench_start(bench, &bench->oracle, err)) &&
-                    (!gate->shadow.bytes || bench_start(bench, &bench->shadow, err));
-    if (!ok)
-        bench_close(bench);
-    return ok;
-}
-
-/* Runs one of the two on inputs in the rig's dtypes, guards checked; results stay in the rig. */
-static bool bench_run(struct bench *bench, struct rig *rig, void *const *inputs,
-                      enum distribution distribution, struct session_call *call, struct err *err)
-{
-    enum { MOST_RESTARTS = 5 };
-    size_t places[TASK_MAX_ARGS];
-    struct breach breach;
-    struct session_report report;
-    for (;;) {
-        report = (struct session_report){0};
-        *call = rig_place(bench->gate, rig, PLACE_TAIL);
-        rig_load(bench->gate, rig, call, inputs, distribution, places);
-        if (!session_run(rig->session, call, 1, false, REFERENCE_LIMIT_NS, &report, err))
-            return false;
-        if (!session_is_doubtful(&report) || bench->doubts++ >= MOST_RESTARTS)
-            break;
-        rig_stop(rig);
-        if (!bench_start(bench, rig, err))
-            return false;
-    }
-    if (report.status != SESSION_OK && report.status != SESSION_NOISY)
-        return refuse_report(bench, &report, err);
-    if (!rig_guards_intact(bench->gate, rig, call, inputs, distribution, places, &breach))
-        return refuse(bench, err,
-                      breach.where == BREACH_BETWEEN ? "writes between the rows of its argument"
-                                                     : "writes outside its argument",
-                      rig->task->args[breach.arg].name);
-    rig_blank_gaps(rig, call);
-    return true;
-}
-
-/* Inputs widened to the oracle's dtypes, in `bench->wide`; `moved` by a place of the task's
- * arithmetic where the inputs themselves are too coarse for that. */
-static void widen_inputs(struct bench *bench, void *const *inputs, bool moved)
-{
-    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
-        void **wide = bench->wide;
-        if (!inputs[arg])
-            continue;
-        const size_t count = bench->oracle.elements[arg];
-        const enum dtype dtype = bench->gate->task->args[arg].dtype;
-        if (!wide[arg])
-            wide[arg] = get(count, sizeof(double));
-        if (bench->oracle.dtypes[arg] == DTYPE_F64)
-            dtype_widen(dtype, inputs[arg], 0, count, wide[arg]);
-        if (bench->oracle.dtypes[arg] == DTYPE_F64 && moved)
-            data_perturb_wide(bench->gate->data, arg, wide[arg], count);
-        if (bench->oracle.dtypes[arg] != DTYPE_F64)
-            memcpy(wide[arg], inputs[arg], count * dtype_bytes(dtype));
-    }
-}
-
-/* The oracle on the same bits; `out[arg]` gets the outputs that are compared, as doubles. */
-static bool run_oracle(struct bench *bench, const struct probe *probe, void *const *inputs,
-                       bool moved, double **out, struct err *err)
-{
-    struct session_call call;
-    widen_inputs(bench, inputs, moved);
-    if (!bench_run(bench, &bench->oracle, bench->wide, probe->distribution, &call, err))
-        return false;
-    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++)
-        if (probe->outputs[arg].want)
-            dtype_widen(bench->oracle.dtypes[arg], rig_arg(&bench->oracle, &call, arg), 0,
-                        probe->outputs[arg].count, out[arg]);
-    return true;
-}
-
-static bool run_baseline(struct bench *bench, const struct probe *probe, void *const *inputs,
-                         void **out, struct err *err)
-{
-    struct session_call call;
-    if (!bench_run(bench, &bench->baseline, inputs, probe->distribution, &call, err))
-        return false;
-    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++)
-        if (probe->outputs[arg].count)
-            memcpy(out[arg], rig_arg(&bench->baseline, &call, arg),
-                   rig_arg_bytes(&bench->baseline, arg));
-    return true;
-}
+enum { FEWEST_OTHERS = 2, EDGE_TRIALS = 2 };
 
 /* Arrays of one run on other inputs, and what is gathered over the runs. */
 struct trial {
     void *inputs[TASK_MAX_ARGS], *base[TASK_MAX_ARGS];
     double *want[TASK_MAX_ARGS], *squares[TASK_MAX_ARGS];
-    double *errors[MOST_TRIALS][TASK_MAX_ARGS]; /* of the baseline, by run */
-    bool has_errors[MOST_TRIALS];
+    double *errors[BENCH_MOST_TRIALS][TASK_MAX_ARGS]; /* of the baseline, by run */
+    bool has_errors[BENCH_MOST_TRIALS];
 };
 
 static void trial_free(struct trial *trial)
 {
-    free_args(trial->inputs);
-    free_args(trial->base);
+    bench_free_args(trial->inputs);
+    bench_free_args(trial->base);
     for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
         free(trial->want[arg]);
         free(trial->squares[arg]);
-        for (size_t run = 0; run < MOST_TRIALS; run++)
+        for (size_t run = 0; run < BENCH_MOST_TRIALS; run++)
             free(trial->errors[run][arg]);
     }
 }
@@ -239,15 +37,15 @@ static void trial_alloc(const struct bench *bench, const struct probe *probe, st
     for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
         const struct yardstick *y = &probe->outputs[arg];
         if (probe->inputs[arg])
-            trial->inputs[arg] = get(1, rig_arg_bytes(&bench->baseline, arg));
+            trial->inputs[arg] = bench_get(1, rig_arg_bytes(&bench->baseline, arg));
         if (y->count)
-            trial->base[arg] = get(y->count, dtype_bytes(y->dtype));
+            trial->base[arg] = bench_get(y->count, dtype_bytes(y->dtype));
         if (!y->want)
             continue;
-        trial->want[arg] = get(y->count, sizeof(double));
-        trial->squares[arg] = get(y->count, sizeof(double));
+        trial->want[arg] = bench_get(y->count, sizeof(double));
+        trial->squares[arg] = bench_get(y->count, sizeof(double));
         for (unsigned run = 0; run < bench->trials; run++)
-            trial->errors[run][arg] = get(y->count, sizeof(double));
+            trial->errors[run][arg] = bench_get(y->count, sizeof(double));
     }
 }
 
@@ -288,7 +86,7 @@ static bool add_shadow_errors(struct bench *bench, const struct probe *probe, un
         const size_t count = bench->shadow.elements[arg];
         if (!values)
             continue;
-        narrow[arg] = get(1, rig_arg_bytes(&bench->shadow, arg));
+        narrow[arg] = bench_get(1, rig_arg_bytes(&bench->shadow, arg));
         if (!task->args[arg].is_real) {
             memcpy(narrow[arg], values, rig_arg_bytes(&bench->shadow, arg));
             continue;
@@ -297,8 +95,8 @@ static bool add_shadow_errors(struct bench *bench, const struct probe *probe, un
             dtype_store(DTYPE_F32, narrow[arg], i, values[i]);
         dtype_widen(DTYPE_F32, narrow[arg], 0, count, values);
     }
-    const bool ok = bench_run(bench, &bench->shadow, narrow, probe->distribution, &call, err) &&
-                    run_oracle(bench, probe, trial->inputs, false, trial->want, err);
+    const bool ok = bench_run_shadow(bench, probe, narrow, &call, err) &&
+                    bench_run(bench, probe, trial->inputs, false, NULL, trial->want, err);
     for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
         const struct yardstick *y = &probe->outputs[arg];
         if (!y->want)
@@ -311,7 +109,7 @@ static bool add_shadow_errors(struct bench *bench, const struct probe *probe, un
                 trial->errors[run][arg][i] = error;
         }
     }
-    free_args(narrow);
+    bench_free_args(narrow);
     return ok;
 }
 
@@ -326,11 +124,10 @@ static bool run_trial(struct bench *bench, const struct probe *probe, unsigned r
     const struct task *task = bench->gate->task;
     const bool is_new = is_new_draw(bench, run);
     const bool is_finer = task->accumulate != DTYPE_F64;
-    const bool runs_baseline = is_finer && (is_new || !is_coarse(task));
+    const bool runs_baseline = is_finer && (is_new || !bench_is_coarse(task));
     trial_inputs(bench, probe, is_new, trial);
-    if (!run_oracle(bench, probe, trial->inputs, !is_new, trial->want, err))
-        return false;
-    if (runs_baseline && !run_baseline(bench, probe, trial->inputs, trial->base, err))
+    if (!bench_run(bench, probe, trial->inputs, !is_new, runs_baseline ? trial->base : NULL,
+                   trial->want, err))
         return false;
     trial->has_errors[run] = runs_baseline || !is_finer;
     for (size_t arg = 0; arg < task->arg_count; arg++) {
@@ -357,7 +154,8 @@ static void add_quick(struct yardstick *y)
 {
     if (y->dtype != DTYPE_F32 || y->accumulate != DTYPE_F32 || y->count < QUICK_FEWEST)
         return;
-    float *delta = get(y->count, sizeof *delta), *inverse = get(y->count, sizeof *inverse);
+    float *delta = bench_get(y->count, sizeof *delta),
+          *inverse = bench_get(y->count, sizeof *inverse);
     if (quick_prepare(y->base, y->want, y->unit, y->count, delta, inverse)) {
         y->delta = delta;
         y->inverse = inverse;
@@ -410,22 +208,11 @@ static void finish_yardstick(const struct bench *bench, struct probe *probe, siz
     add_quick(y);
 }
 
+/* The outputs that have an oracle; they get their units and the baseline's errors. */
 static bool measure_errors(struct bench *bench, struct probe *probe, struct err *err)
 {
     struct trial trial = {0};
-    double *want[TASK_MAX_ARGS] = {0};
-    bool is_any = false;
-    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
-        struct yardstick *y = &probe->outputs[arg];
-        if (y->count == 0 || !dtype_is_float(y->dtype) || !bench->has_oracle)
-            continue;
-        want[arg] = get(y->count, sizeof(double));
-        y->want = want[arg];
-        is_any = true;
-    }
-    if (!is_any)
-        return true;
-    bool ok = run_oracle(bench, probe, probe->inputs, false, want, err);
+    bool ok = true;
     trial_alloc(bench, probe, &trial);
     for (unsigned run = 0; ok && run < bench->trials; run++)
         ok = run_trial(bench, probe, run, &trial, err);
@@ -455,7 +242,7 @@ static void fill_inputs(struct bench *bench, struct probe *probe, const struct p
         if (task->args[arg].role == ARG_OUT)
             continue;
         const size_t count = bench->baseline.elements[arg];
-        probe->inputs[arg] = get(count, dtype_bytes(task->args[arg].dtype));
+        probe->inputs[arg] = bench_get(count, dtype_bytes(task->args[arg].dtype));
         if (original) {
             memcpy(probe->inputs[arg], original->inputs[arg],
                    count * dtype_bytes(task->args[arg].dtype));
@@ -468,7 +255,7 @@ static void fill_inputs(struct bench *bench, struct probe *probe, const struct p
 
 static void probe_free(struct probe *probe)
 {
-    free_args(probe->inputs);
+    bench_free_args(probe->inputs);
     for (size_t arg = 0; arg < TASK_MAX_ARGS; arg++) {
         /* The yardstick promises not to change what it points to; the probe owns it. */
         union {
@@ -542,6 +329,8 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
     const struct task *task = bench->gate->task;
     const int64_t start = os_now_ns();
     void *base[TASK_MAX_ARGS] = {0};
+    double *want[TASK_MAX_ARGS] = {0};
+    bool is_any = false;
     data_choose_situation(bench->gate->data, bench->situation);
     *probe = (struct probe){.case_index = bench->case_index,
                             .problem = bench->problem,
@@ -553,15 +342,20 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
         if (task->args[arg].role == ARG_IN)
             continue;
         const size_t count = bench->baseline.elements[arg];
-        base[arg] = get(count, dtype_bytes(task->args[arg].dtype));
+        base[arg] = bench_get(count, dtype_bytes(task->args[arg].dtype));
         probe->outputs[arg] = (struct yardstick){.dtype = task->args[arg].dtype,
                                                  .count = count,
                                                  .accumulate = arithmetic_of(task, arg),
                                                  .precision = task->precision,
                                                  .base = base[arg],
                                                  .crew = bench->gate->crew};
+        if (count == 0 || !bench->has_oracle || !dtype_is_float(task->args[arg].dtype))
+            continue;
+        is_any = true;
+        want[arg] = bench_get(count, sizeof(double));
+        probe->outputs[arg].want = want[arg];
     }
-    bool ok = run_baseline(bench, probe, probe->inputs, base, err);
+    bool ok = bench_run(bench, probe, probe->inputs, false, base, is_any ? want : NULL, err);
     if (ok && distribution == DISTRIBUTION_SITUATION)
         ok = check_situation(bench, probe, bench->situation, err);
     for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
@@ -570,9 +364,10 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
             continue;
         probe->is_usable = false;
         if (distribution == DISTRIBUTION_DECLARED)
-            ok = refuse(bench, err, "is not finite on declared inputs, in", task->args[arg].name);
+            ok = bench_refuse(bench, err, "is not finite on declared inputs, in",
+                              task->args[arg].name);
     }
-    if (ok && probe->is_usable)
+    if (ok && is_any && probe->is_usable)
         ok = measure_errors(bench, probe, err);
     probe->draw_ns = os_now_ns() - start;
     if (!ok)
@@ -720,13 +515,7 @@ bool edges_draw(struct gate *gate, struct edges *edges, struct err *err)
     /* Of tiny shapes the floors of the comparison decide, not the baseline's luck. */
     bench.trials = EDGE_TRIALS;
     for (size_t i = 0; ok && i < edges->count; i++) {
-        bench.problem = &edges->problems[i];
-        free_args(bench.wide); /* of the shape before */
-        rig_move(&bench.baseline, bench.problem);
-        if (bench.has_oracle)
-            rig_move(&bench.oracle, bench.problem);
-        if (gate->shadow.bytes)
-            rig_move(&bench.shadow, bench.problem);
+        bench_move(&bench, &edges->problems[i]);
         ok = draw_edge(&bench, i, &edges->probes[i], err);
         if (!ok && err->kind == ERR_BAD_INPUT && i < edges->count - gate->task->special_count)
             (void)err_hint(err, "this is a size that the axes allow: mend reference.c, or say what "
