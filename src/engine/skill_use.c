@@ -2,11 +2,14 @@
 #include "engine/skill_store.h"
 
 #include "base/str.h"
+#include "propose/belief.h"
 #include "skill/markdown.h"
 
 #include <math.h>
 
-enum { MAX_OFFERS = 12, MAX_COMPOSED = 12 };
+enum { MAX_OFFERS = 12, MAX_COMPOSED = 12, BASE_MOVES = 3 };
+/* Moves that are expected to gain less are not worth their place below the skills. */
+#define LEAST_GAIN 0.02
 /* Of a gain that has no noise of its own: two measurements of a search. */
 #define REUSE_NOISE 0.01
 
@@ -84,36 +87,91 @@ bool skill_files(struct run *run, struct arena *arena, const struct propose_skil
     return true;
 }
 
-/* Skills that apply here on top of each other, in the order of what is expected of them. */
+/* Moves that promise most here, and on top of them the skills that apply, in the order of what is
+ * expected of them. Skills alone would stand where no run begins, and compete with candidates of
+ * several moves: what they add is to be seen. */
 struct composition {
     const struct recipe *recipe;
     const char *names, *uses;
-    double log_ratio;
-    size_t count;
+    const char *moves[BASE_MOVES + MAX_COMPOSED];
+    size_t move_count;
+    double log_ratio; /* expected of all of it */
+    size_t count;     /* of skills that change something */
+    size_t held;      /* of skills whose change the moves hold already */
 };
 
-static void compose(struct run *run, const struct skill_pick *picks, size_t count,
-                    struct composition *out)
+static bool has_group(const struct run *run, const size_t *taken, size_t count, const char *group)
 {
-    *out = (struct composition){
-        .recipe = recipe_plain(&run->moves, run->arena), .names = "", .uses = ""};
-    for (size_t i = 0; i < count && out->count < MAX_COMPOSED; i++) {
-        const struct graph_skill *skill = picks[i].skill;
-        const struct move move = {.name = skill->name, .changes = skill->change};
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(run->catalogue[taken[i]].group, group))
+            return true;
+    }
+    return false;
+}
+
+/* Of each group the move that is believed in most, as a proposer would on average. */
+static bool begin_with_moves(struct run *run, struct composition *out, struct err *err)
+{
+    const struct move_belief *beliefs = NULL;
+    size_t count = 0;
+    size_t taken[BASE_MOVES];
+    if (!remember_beliefs(run, run->arena, &beliefs, &count, err))
+        return false;
+    double *means = arena_array(run->arena, count + 1, sizeof *means);
+    for (size_t i = 0; i < count; i++)
+        means[i] = beliefs[i].mean * (1.0 - beliefs[i].failure_rate);
+    const size_t *order = beliefs_rank(means, count, run->arena);
+    for (size_t i = 0; i < count && out->move_count < BASE_MOVES; i++) {
+        const struct move *move = &run->catalogue[order[i]];
         const struct recipe *next = NULL;
         const char *why = NULL;
-        struct err ignored;
-        if (skill->change[0] == '\0' || picks[i].belief.effect.mean <= 0.0 ||
-            !moves_check_changes(skill->change, &ignored) ||
-            !move_apply(&run->moves, &move, out->recipe, run->arena, &next, &why))
+        if (means[order[i]] < LEAST_GAIN)
+            break;
+        if (has_group(run, taken, out->move_count, move->group) ||
+            !move_apply(&run->moves, move, out->recipe, run->arena, &next, &why))
             continue;
-        const char *comma = out->count ? ", " : "";
-        const char *blank = out->count ? " " : "";
+        taken[out->move_count] = order[i];
+        out->moves[out->move_count++] = move->name;
         out->recipe = next;
-        out->names = arena_printf(run->arena, "%s%s%s", out->names, comma, skill->name);
-        out->uses = arena_printf(run->arena, "%s%sskill:%s", out->uses, blank, skill->name);
-        out->log_ratio += picks[i].belief.effect.mean;
-        out->count++;
+    }
+    out->log_ratio = beliefs_expected(beliefs, taken, out->move_count);
+    return true;
+}
+
+static bool is_usable(const struct skill_pick *pick)
+{
+    struct err ignored;
+    return pick->skill->change[0] != '\0' && pick->belief.effect.mean > 0.0 &&
+           moves_check_changes(pick->skill->change, &ignored);
+}
+
+static void add_skill(struct run *run, const struct skill_pick *pick, const struct recipe *next,
+                      struct composition *out)
+{
+    const char *name = pick->skill->name;
+    out->recipe = next;
+    out->names = arena_printf(run->arena, "%s%s%s", out->names, out->count ? ", " : "", name);
+    out->uses = arena_printf(run->arena, "%s%sskill:%s", out->uses, out->count ? " " : "", name);
+    out->moves[out->move_count++] = name;
+    out->log_ratio += pick->belief.effect.mean;
+    out->count++;
+}
+
+/* A skill that the moves hold changes nothing on top of them, and something without. */
+static void add_skills(struct run *run, const struct skill_pick *picks, size_t count,
+                       struct composition *out)
+{
+    const struct recipe *plain = recipe_plain(&run->moves, run->arena);
+    for (size_t i = 0; i < count && out->count < MAX_COMPOSED; i++) {
+        const struct move move = {.name = picks[i].skill->name, .changes = picks[i].skill->change};
+        const struct recipe *next = NULL;
+        const char *why = NULL;
+        if (!is_usable(&picks[i]))
+            continue;
+        if (move_apply(&run->moves, &move, out->recipe, run->arena, &next, &why))
+            add_skill(run, &picks[i], next, out);
+        else if (out->count == 0)
+            out->held += move_apply(&run->moves, &move, plain, run->arena, &next, &why);
     }
 }
 
@@ -129,32 +187,65 @@ static void sort_by_belief(struct skill_pick *picks, size_t count)
     }
 }
 
+static const char *start_words(struct run *run, const struct composition *made)
+{
+    return arena_printf(run->arena, "begin with the skills that apply here: %s%s", made->names,
+                        made->move_count > made->count ? ", on the moves that promise most" : "");
+}
+
+/* Skills that add nothing cost no candidate. */
+static void say_held(struct run *run, const struct composition *made)
+{
+    if (made->held != 0)
+        run_notify(
+            run, PROGRESS_REMEMBERED,
+            &(struct progress){.text = arena_printf(run->arena,
+                                                    "%zu verified skill%s here: the moves that "
+                                                    "promise most do the same",
+                                                    made->held, made->held == 1 ? "" : "s")});
+}
+
+static void say_start(struct run *run, const struct composition *made)
+{
+    run->started_from_memory = true;
+    if (run->start_text[0] != '\0')
+        return;
+    run->start_text = arena_printf(run->arena, "%zu verified skill%s that apply here: %s",
+                                   made->count, made->count == 1 ? "" : "s", made->names);
+    run_notify(run, PROGRESS_REMEMBERED, &(struct progress){.text = run->start_text});
+}
+
 bool skill_start(struct run *run, struct err *err)
 {
     const struct skill_pick *picks = NULL;
     size_t count = 0;
-    struct composition made;
+    struct composition made = {.names = "", .uses = ""};
     struct proposal proposal = {0};
     if (!select_here(run, run->opts.seed, run->arena, &picks, &count, err))
         return false;
+    if (count == 0)
+        return true;
+    made.recipe = recipe_plain(&run->moves, run->arena);
     struct skill_pick *sorted = arena_memdup(run->arena, picks, count * sizeof *picks);
     sort_by_belief(sorted, count);
-    compose(run, sorted, count, &made);
-    if (made.count == 0 ||
-        !recipe_candidate(&run->moves, made.recipe, run->arena, &proposal.candidate, err))
-        return made.count == 0;
-    proposal.intent =
-        arena_printf(run->arena, "begin with the skills that apply here: %s", made.names);
+    if (!begin_with_moves(run, &made, err))
+        return false;
+    add_skills(run, sorted, count, &made);
+    if (made.count == 0) {
+        say_held(run, &made);
+        return true;
+    }
+    if (!recipe_candidate(&run->moves, made.recipe, run->arena, &proposal.candidate, err))
+        return false;
+    proposal.intent = start_words(run, &made);
     proposal.hypothesis =
         arena_printf(run->arena, "each of them was faster elsewhere; together %.2fx is expected",
                      exp(made.log_ratio));
     proposal.predicted_log_ratio = made.log_ratio;
-    run->started_from_memory = true;
-    if (run->start_text[0] == '\0') {
-        run->start_text = arena_printf(run->arena, "%zu verified skill%s that apply here: %s",
-                                       made.count, made.count == 1 ? "" : "s", made.names);
-        run_notify(run, PROGRESS_REMEMBERED, &(struct progress){.text = run->start_text});
-    }
+    /* Alone they are evidence of themselves (skill_of); on moves the gain is not theirs. */
+    for (size_t i = 0; made.move_count > made.count && i < made.move_count; i++)
+        proposal.moves[proposal.move_count++] = made.moves[i];
+    say_start(run, &made);
     const char *const uses[] = {made.uses};
     const struct step_input input = {.parent = SEARCH_ROOT,
                                      .step = "remembered",
