@@ -69,6 +69,7 @@ static const char *const helpers[] = {
     "vreal_max",
     "vreal_min",
     "vreal_lane",
+    "vreal_stream",
     "vreal_abs",
     "vreal_largest",
     "vreal_smallest",
