@@ -108,6 +108,19 @@ static bool settle_edits(struct change *change)
     return true;
 }
 
+/* Polly looks at loops in vectors for minutes, to no end, and clang 14's falls over them. */
+static bool keep_polly_apart(struct change *change)
+{
+    struct recipe *recipe = &change->recipe;
+    if (!recipe->nest || !recipe->nest_text || !strstr(recipe->nest_text, "vreal_at(") ||
+        recipe->value[FIELD_POLLY] == 0)
+        return true;
+    if (change->must[FIELD_POLLY])
+        return refuse(change, "the loops are in vectors already: polly has nothing to do");
+    recipe->value[FIELD_POLLY] = 0;
+    return true;
+}
+
 bool move_apply(const struct moves_env *env, const struct move *move, const struct recipe *from,
                 struct arena *arena, const struct recipe **out, const char **refusal)
 {
@@ -129,7 +142,7 @@ bool move_apply(const struct moves_env *env, const struct move *move, const stru
         words += length;
     }
     recipe_normalise(env, &change.recipe, arena);
-    if (!settle_edits(&change)) {
+    if (!keep_polly_apart(&change) || !settle_edits(&change)) {
         *refusal = change.refusal;
         return false;
     }

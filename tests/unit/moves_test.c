@@ -279,6 +279,18 @@ static void move_apply__compiler_changes__its_own_options_go(void **state)
     assert_null(apply(f, "compiler-gcc-12", "compiler=gcc-12", &refusal));
 }
 
+static void move_apply__loops_in_vectors__without_polly(void **state)
+{
+    struct fixture *f = *state;
+    const char *refusal = NULL;
+    const char *vectors = apply(f, "nest-vectors-4", "compiler=clang-19 polly=strip", &refusal);
+    assert_non_null(vectors);
+    assert_non_null(strstr(vectors, "vectorize(i"));
+    assert_null(strstr(vectors, "polly"));
+    assert_null(apply(f, "polly-strip", vectors, &refusal));
+    assert_string_equal(refusal, "the loops are in vectors already: polly has nothing to do");
+}
+
 static void move_apply__one_group__replaces(void **state)
 {
     struct fixture *f = *state;
@@ -324,6 +336,7 @@ int main(void)
         CASE(move_apply__numerics_class__follows_the_task),
         CASE(move_apply__not_on_this_compiler__says_so),
         CASE(move_apply__compiler_changes__its_own_options_go),
+        CASE(move_apply__loops_in_vectors__without_polly),
         CASE(move_apply__one_group__replaces),
         CASE(recipe_candidate__flags__are_the_compilers_own),
         CASE(recipe_candidate__flatten__at_the_definition),
