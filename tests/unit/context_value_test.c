@@ -3,8 +3,11 @@
 
 #include "base/rng.h"
 #include "context/value.h"
+#include "graph/internal.h"
 
-enum { STEPS = 5 };
+#include <math.h>
+
+enum { STEPS = 5, MEMORIES = 24, RUNS_EACH = 80 };
 
 struct simulation {
     struct fixture *f;
@@ -14,18 +17,30 @@ struct simulation {
     double propensity, helps;
 };
 
-static struct simulation simulation_new(struct fixture *f, double helps)
+static struct simulation simulation_of(struct fixture *f, double helps, uint64_t seed)
 {
-    struct simulation s = {.f = f, .w = world_new(f), .rng = rng_seeded(23), .helps = helps};
+    struct simulation s = {.f = f, .w = world_new(f), .rng = rng_seeded(seed), .helps = helps};
     s.propensity = 0.9;
     assert_ok(f, graph_open(":memory:", &s.graph, &f->err));
     return s;
 }
 
+static struct simulation simulation_new(struct fixture *f, double helps)
+{
+    return simulation_of(f, helps, 23);
+}
+
+/* Without the searched text, which nothing here asks for. */
 static void take_in(struct simulation *s)
 {
-    for (size_t i = 0; i < s->w->count; i++)
-        assert_ok(s->f, graph_apply(s->graph, &s->w->events[i], &s->f->err));
+    struct bulk bulk = {0};
+    assert_ok(s->f, graph_begin(s->graph, &s->f->err));
+    assert_ok(s->f, bulk_begin(s->graph, &bulk, &s->f->err));
+    for (size_t i = 0; i < s->w->count; i++) {
+        bool is_new = false;
+        assert_ok(s->f, apply_event(s->graph, &s->w->events[i], &is_new, &s->f->err));
+    }
+    assert_ok(s->f, graph_end(s->graph, true, &s->f->err));
     s->w->count = 0;
 }
 
@@ -127,6 +142,50 @@ static void context_value__item_that_does_nothing__interval_covers_zero(void **s
     graph_close(&s.graph);
 }
 
+struct covered {
+    int known, inside;
+    double mean, width; /* sums */
+};
+
+static void cover(struct covered *c, const struct context_worth *worth, double truth)
+{
+    if (!worth->is_known)
+        return;
+    c->known++;
+    c->inside += worth->low <= truth && worth->high >= truth;
+    c->mean += worth->effect;
+    c->width += worth->high - worth->low;
+}
+
+static void assert_covers(const struct covered *c, double truth)
+{
+    print_message("truth %.2f: %d of %d intervals hold it, mean %.3f, width %.3f\n", truth,
+                  c->inside, c->known, c->mean / c->known, c->width / c->known);
+    assert_true(c->known >= MEMORIES / 2);
+    assert_true(c->inside >= 0.9 * c->known);
+    assert_true(fabs(c->mean / c->known - truth) < 0.03);
+    assert_true(c->width / c->known < 0.4);
+}
+
+/* Of the estimates that are made (enough was withheld), and of narrow ones. */
+static void context_value__many_memories__intervals_cover(void **state)
+{
+    struct covered helps = {0};
+    struct covered idle = {0};
+    for (uint64_t seed = 0; seed < MEMORIES; seed++) {
+        struct simulation s = simulation_of(*state, 0.2, seed);
+        simulate(&s, RUNS_EACH);
+        const struct context_value value = value_of(&s);
+        const struct context_worth skill = kind_of(&value, "skill");
+        const struct context_worth failure = kind_of(&value, "failure");
+        cover(&helps, &skill, 0.2);
+        cover(&idle, &failure, 0.0);
+        graph_close(&s.graph);
+    }
+    assert_covers(&helps, 0.2);
+    assert_covers(&idle, 0.0);
+}
+
 static void context_value__few_runs__says_what_is_needed(void **state)
 {
     struct simulation s = simulation_new(*state, 0.2);
@@ -153,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE(context_value__item_that_helps__interval_covers_its_worth),
         FIXTURE(context_value__item_that_does_nothing__interval_covers_zero),
+        FIXTURE(context_value__many_memories__intervals_cover),
         FIXTURE(context_value__few_runs__says_what_is_needed),
         FIXTURE(context_value__no_prompts__says_so),
     };
