@@ -70,6 +70,8 @@ static const char *const helpers[] = {
     "vreal_min",
     "vreal_lane",
     "vreal_stream",
+    "vreal_first_largest",
+    "vreal_first_smallest",
     "vreal_abs",
     "vreal_largest",
     "vreal_smallest",

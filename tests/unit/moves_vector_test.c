@@ -217,6 +217,38 @@ static void reciprocal__a_divisor_that_stays__is_inverted_once(void **state)
                     "        x[i] *= inverse;\n");
 }
 
+static void argmax__what_is_another_search__is_refused_in_words(void **state)
+{
+    static const struct {
+        const char *condition, *then, *refusal;
+    } rows[] = {
+        {"b[i * m + j] >= b[i * m + best]", "best = j;", "does not search where"},
+        {"b[i * m + j] > b[i * m + best + 1]", "best = j;", "does not search where"},
+        {"b[i * m + j] > c[i * m + best]", "best = j;", "does not search where"},
+        {"b[i * m + j] > most", "best = j;", "does not search where"},
+        {"b[i * m + j] > most", "most = b[i * m + j]; best = j + 1;", "does not search where"},
+        {"b[j * m + i] > b[best * m + i]", "best = j;", "no neighbours"},
+        {"b[i * m + 2 * j] > most", "most = b[i * m + 2 * j]; best = j;", "no neighbours"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const char *body = arena_printf(&arena,
+                                        "    for (int64_t i = 0; i < n; i++) {\n"
+                                        "        int64_t best = 0;\n"
+                                        "        real most = 0;\n"
+                                        "        for (int64_t j = 0; j < m; j++)\n"
+                                        "            if (%s) { %s }\n"
+                                        "        a[i] = best;\n"
+                                        "    }",
+                                        rows[i].condition, rows[i].then);
+        const char *text = after(&arena, &plain, body, "argmax(j)");
+        if (strchr(text, '\n'))
+            fail_msg("'%s' was not refused:\n%s", rows[i].condition, text);
+        must_hold(text, rows[i].refusal);
+    }
+}
+
 static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
 {
     static const struct {
@@ -429,6 +461,35 @@ static const struct {
      "            a[i * m + j] = max + s;\n"
      "    }",
      "vectorize(j:32);vectorize(j2:8)"},
+    {"    for (int64_t i = 0; i < m; i++) {\n"
+     "        for (int64_t j = 0; j < n; j++) {\n"
+     "            real s = 0;\n"
+     "            for (int64_t p = 0; p < m; p++)\n"
+     "                s += c[p * n + j] * b[i];\n"
+     "            a[j * m + i] = s;\n"
+     "        }\n"
+     "    }",
+     "regtile(i:3,j:8)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        int32_t best = 0;\n"
+     "        for (int64_t j = 1; j < m; j++)\n"
+     "            if (b[i * m + j] > b[i * m + best])\n"
+     "                best = (int32_t)j;\n"
+     "        a[i] = best;\n"
+     "    }",
+     "argmax(j)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        real least = 3;\n"
+     "        int64_t at = -1;\n"
+     "        for (int64_t j = 0; j <= m - 1; j++)\n"
+     "            if (least > c[i * m + j]) {\n"
+     "                at = j;\n"
+     "                least = c[i * m + j];\n"
+     "            }\n"
+     "        a[2 * i] = least;\n"
+     "        a[2 * i + 1] = at;\n"
+     "    }",
+     "argmax(j)"},
     {"    for (int64_t i = 0; i < n; i++) {\n"
      "        real s = 0;\n"
      "        for (int64_t j = 0; j < m; j++)\n"
@@ -595,6 +656,7 @@ int main(void)
         cmocka_unit_test(prefetch__rows__each_line_of_a_later_row_once),
         cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),
         cmocka_unit_test(reciprocal__a_divisor_that_stays__is_inverted_once),
+        cmocka_unit_test(argmax__what_is_another_search__is_refused_in_words),
         cmocka_unit_test(vectorize__what_it_cannot_do__is_refused_in_words),
         cmocka_unit_test(vectorize__the_task_keeps_its_sums__is_refused),
         cmocka_unit_test(nest_patterns__a_product__packed_tiles_come_first),

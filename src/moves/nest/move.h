@@ -5,6 +5,7 @@
 #include "moves/nest_move.h"
 
 extern const struct nest_move nest_move_accumulate;
+extern const struct nest_move nest_move_argmax;
 extern const struct nest_move nest_move_distribute;
 extern const struct nest_move nest_move_expand;
 extern const struct nest_move nest_move_fuse;

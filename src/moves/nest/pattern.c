@@ -48,6 +48,10 @@ static void vectorize_list(struct growth *g, const struct nest_stmt *first,
             continue;
         if (s->kind == NEST_FOR && !nest_list_has(s->body, NEST_FOR))
             (void)grow(g, "reciprocal(%s)", s->name);
+        if (s->kind == NEST_FOR && *taken < MAX_LOOPS && grow(g, "argmax(%s)", s->name)) {
+            ++*taken;
+            continue;
+        }
         if (s->kind == NEST_FOR && *taken < MAX_LOOPS && vector_fits(&edit, s, &refusal) &&
             grow(g, "vectorize(%s:%lld)", s->name, (long long)rounds)) {
             ++*taken;
@@ -232,7 +236,7 @@ struct tile_size {
 
 /* As many accumulators as hide the latency of a multiply-add, and fit the registers: 32 where
  * vectors are of 64 bytes, else 16. */
-static const struct tile_size wide[] = {{8, 2}, {14, 2}, {12, 2}, {6, 4}, {8, 3}, {4, 4}};
+static const struct tile_size wide[] = {{6, 4}, {8, 2}, {14, 2}, {8, 3}, {12, 2}, {4, 4}};
 static const struct tile_size narrow[] = {{6, 2}, {4, 2}, {4, 3}, {3, 4}, {5, 2}, {8, 1}};
 
 /* `rows` of the outer loop at a time, so that what they read stays in the second cache while the

@@ -27,6 +27,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_vectorize,
     &nest_move_pack,
     &nest_move_reciprocal,
+    &nest_move_argmax,
     &nest_move_transpose,
     &nest_move_prefetch,
     &nest_move_stream,
