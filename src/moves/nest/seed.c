@@ -328,9 +328,10 @@ static void vectorize_passes(struct growth *g, const char *rows)
     }
 }
 
-/* Rows at once, rows of a tile, and whether what all strips read is packed only once. */
+/* Rows at once, rows and vectors of a tile, and whether what all strips read is packed only once.
+ */
 struct apart {
-    int strip, height;
+    int strip, height, vectors;
     bool packs_once;
 };
 
@@ -349,7 +350,7 @@ static bool add_apart(struct seeds *seeds, const char *rows, const struct apart 
         (void)grow(&g, "expand(%s,%s)", variables.items[v], rows);
     part_rows(&g, rows, &parts);
     for (size_t p = 0; p < parts.count; p++) {
-        if (!tile_pass(&g, parts.items[p], size->height, 2 * g.lanes, around))
+        if (!tile_pass(&g, parts.items[p], size->height, size->vectors * g.lanes, around))
             vectorize_passes(&g, parts.items[p]);
         else
             any = true;
@@ -370,10 +371,15 @@ static bool add_apart(struct seeds *seeds, const char *rows, const struct apart 
 
 static void add_passes(struct seeds *seeds)
 {
-    static const struct apart sizes[] = {
-        {32, 8, true}, {64, 8, true}, {64, 8, false}, {32, 8, false}};
+    static const struct apart wide[] = {
+        {48, 6, 4, true}, {96, 6, 4, true}, {48, 6, 4, false}, {32, 8, 2, true}, {64, 8, 2, false}};
+    static const struct apart narrow[] = {
+        {32, 8, 2, true}, {64, 8, 2, true}, {64, 8, 2, false}, {32, 8, 2, false}};
+    const bool is_wide = seeds->start.target.vector_bytes >= 64;
+    const struct apart *sizes = is_wide ? wide : narrow;
+    const size_t count = is_wide ? sizeof wide / sizeof *wide : sizeof narrow / sizeof *narrow;
     const struct nest_stmt *found = find_rows(seeds->start.now);
-    for (size_t i = 0; found && seeds->start.lanes > 0 && i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; found && seeds->start.lanes > 0 && i < count; i++) {
         if (!add_apart(seeds, found->name, &sizes[i], 3.0 - 0.02 * (double)i))
             return;
     }
