@@ -136,7 +136,8 @@ extern const char schema_skill[], schema_skill_build[];
 /* ---- schema_prune.c */
 extern const char schema_prune[];
 /* ---- schema_outcome.c: scripts of migrations. */
-extern const char schema_outcome[], schema_outcome_fill[], schema_outcome_counts[];
+extern const char schema_outcome[], schema_outcome_fill[], schema_outcome_counts[],
+    schema_outcome_timed[];
 /* ---- schema_near.c */
 extern const char schema_near[]; /* then near_make_all */
 

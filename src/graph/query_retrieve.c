@@ -185,31 +185,58 @@ bool graph_walk(struct graph *graph, const char *recipe, size_t limit, struct ar
     return take_decisions(&query, arena, out, err);
 }
 
-bool graph_followed(struct graph *graph, const char *decision_id, double log_ratio,
-                    struct arena *arena, bool *found, struct graph_follow *out, struct err *err)
+/* The child that is worth most, through indices alone; "" where there is none. A decision has few
+ * children: to look at each costs less than to have them sorted. */
+static bool best_child(struct graph *graph, const char *decision_id, struct arena *arena,
+                       const char **out, double *log_ratio, struct err *err)
 {
-    /* The children through indices alone, then the row of the best. */
     static const char sql[] =
-        "WITH best AS MATERIALIZED (SELECT c.decision_id, o.log_ratio AS log_ratio"
-        " FROM decision c INDEXED BY decision_by_parent"
+        "SELECT c.decision_id, o.log_ratio FROM decision c INDEXED BY decision_by_parent"
         " JOIN outcome o INDEXED BY outcome_timed ON o.decision_id = c.decision_id"
         " AND o.is_confirmation = 0 AND o.kind = 'timed' WHERE c.parent = ?1 AND c.parent <> ''"
-        " ORDER BY o.log_ratio DESC, c.decision_id LIMIT 1)"
-        " SELECT b.decision_id, d.moves, d.intent, b.log_ratio FROM best b"
-        " JOIN decision d ON d.decision_id = b.decision_id";
+        " ORDER BY c.decision_id";
     CLEANUP(query_end) struct query query = {0};
+    *out = "";
     if (!query_begin(graph, sql, &query, err))
         return false;
     give_text(&query, decision_id);
+    for (;;) {
+        bool has_row = false;
+        if (!query_step(&query, &has_row, err))
+            return false;
+        if (!has_row)
+            return true;
+        const char *id = take_text(&query, arena);
+        const double value = take_real(&query);
+        if ((*out)[0] != '\0' && value <= *log_ratio)
+            continue;
+        *out = id;
+        *log_ratio = value;
+    }
+}
+
+bool graph_followed(struct graph *graph, const char *decision_id, double log_ratio,
+                    struct arena *arena, bool *found, struct graph_follow *out, struct err *err)
+{
+    const char *best = "";
+    double best_log_ratio = 0.0;
     *found = false;
+    if (!best_child(graph, decision_id, arena, &best, &best_log_ratio, err))
+        return false;
+    if (best[0] == '\0')
+        return true;
+    CLEANUP(query_end) struct query query = {0};
+    if (!query_begin(graph, "SELECT moves, intent FROM decision WHERE decision_id = ?1", &query,
+                     err))
+        return false;
+    give_text(&query, best);
     if (!query_step(&query, found, err))
         return false;
     if (!*found)
         return true;
-    out->decision_id = take_text(&query, arena);
+    *out = (struct graph_follow){.decision_id = best, .gain = best_log_ratio - log_ratio};
     out->moves = take_text(&query, arena);
     out->intent = take_text(&query, arena);
-    out->gain = take_real(&query) - log_ratio;
     return true;
 }
 

@@ -115,14 +115,6 @@ static void near_terms(sqlite3_context *context, int count, sqlite3_value **argu
     sqlite3_result_text(context, buf_text(&terms), (int)terms.length, SQLITE_TRANSIENT);
 }
 
-bool rank_register(struct graph *graph, struct err *err)
-{
-    return sqlite3_create_function_v2(graph->db, "kope_near", 2,
-                                      SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
-                                      near_terms, NULL, NULL, NULL) == SQLITE_OK ||
-           graph_refused(graph, "open", err);
-}
-
 /* ---- Documents of a term. */
 
 struct hit {
@@ -136,48 +128,79 @@ struct term {
     size_t count;
 };
 
-/* Rows of a term from one end, at most `limit`: the lists are in ascending order, and to walk them
- * backwards costs more. */
-static bool read_rows(struct graph *graph, const char *sql, uint64_t term, size_t limit,
-                      int64_t *out, size_t *count, struct err *err)
+/* A list being read: no more than a common term has. */
+struct reading {
+    int64_t rows[COMMON_DOCUMENTS + 1];
+    size_t count;
+};
+static const char reading_type[] = "kope-reading";
+
+static int note_row(const Fts5ExtensionApi *api, Fts5Context *context, void *into)
 {
-    char token[TOKEN_BYTES];
+    struct reading *reading = into;
+    reading->rows[reading->count++] = api->xRowid(context);
+    return reading->count <= COMMON_DOCUMENTS ? SQLITE_OK : SQLITE_DONE;
+}
+
+/* The SQL function kope_rows(decision_near, reading): the list of the first phrase, in ascending
+ * order, without the cost of a statement's row for each. */
+static void read_list(const Fts5ExtensionApi *api, Fts5Context *context, sqlite3_context *result,
+                      int count, sqlite3_value **arguments)
+{
+    struct reading *reading = count == 1 ? sqlite3_value_pointer(arguments[0], reading_type) : NULL;
+    if (reading && api->xQueryPhrase(context, 0, reading, note_row) != SQLITE_OK)
+        sqlite3_result_error(result, "the list of a term cannot be read", -1);
+}
+
+static bool register_lists(struct graph *graph, struct err *err)
+{
+    fts5_api *fts5 = NULL;
     CLEANUP(query_end) struct query query = {0};
     bool has_row = false;
-    if (!query_begin(graph, sql, &query, err))
+    if (!query_begin(graph, "SELECT fts5(?1)", &query, err))
         return false;
-    write_token(term, token);
-    give_text(&query, token);
-    give_int(&query, row_limit(limit));
-    for (*count = 0; *count < limit; ++*count) {
-        if (!query_step(&query, &has_row, err))
-            return false;
-        if (!has_row)
-            break;
-        out[*count] = take_int(&query);
-    }
-    return true;
+    (void)sqlite3_bind_pointer(query.statement->handle, 1, (void *)&fts5, "fts5_api_ptr", NULL);
+    if (!query_step(&query, &has_row, err))
+        return false;
+    return (fts5 && fts5->xCreateFunction(fts5, "kope_rows", NULL, read_list, NULL) == SQLITE_OK) ||
+           err_set(err, ERR_UNSUPPORTED, "this SQLite is built without FTS5");
+}
+
+bool rank_register(struct graph *graph, struct err *err)
+{
+    return sqlite3_create_function_v2(graph->db, "kope_near", 2,
+                                      SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                                      near_terms, NULL, NULL, NULL) == SQLITE_OK
+               ? register_lists(graph, err)
+               : graph_refused(graph, "open", err);
 }
 
 /* `term->count` is 0 where no document has it, or too many. */
 static bool read_term(struct graph *graph, struct term *term, struct arena *arena, struct err *err)
 {
-    static const char sql[] =
-        "SELECT rowid FROM decision_near WHERE decision_near MATCH ?1 LIMIT ?2";
-    int64_t rows[COMMON_DOCUMENTS + 1];
+    static const char sql[] = "SELECT kope_rows(decision_near, ?2) FROM decision_near WHERE "
+                              "decision_near MATCH ?1 LIMIT 1";
     uint64_t *const common = &graph->rank.common[term->hash % RANK_KEPT_TERMS];
+    struct reading reading = {.count = 0};
+    char token[TOKEN_BYTES];
+    CLEANUP(query_end) struct query query = {0};
+    bool has_row = false;
     term->count = 0;
     if (*common == term->hash)
         return true;
-    size_t count = 0;
-    if (!read_rows(graph, sql, term->hash, COMMON_DOCUMENTS + 1, rows, &count, err))
+    if (!query_begin(graph, sql, &query, err))
         return false;
-    if (count > COMMON_DOCUMENTS) {
+    write_token(term->hash, token);
+    give_text(&query, token);
+    (void)sqlite3_bind_pointer(query.statement->handle, query.next++, &reading, reading_type, NULL);
+    if (!query_step(&query, &has_row, err))
+        return false;
+    if (reading.count > COMMON_DOCUMENTS) {
         *common = term->hash;
         return true;
     }
-    term->rows = arena_memdup(arena, rows, count * sizeof *rows);
-    term->count = count;
+    term->rows = arena_memdup(arena, reading.rows, reading.count * sizeof *reading.rows);
+    term->count = reading.count;
     return true;
 }
 
@@ -335,9 +358,24 @@ bool rank_latest(struct graph *graph, const char *tag, size_t limit, struct aren
 {
     static const char sql[] = "SELECT rowid FROM decision_near WHERE decision_near MATCH ?1"
                               " ORDER BY rowid DESC LIMIT ?2";
+    char token[TOKEN_BYTES];
     int64_t *rows = arena_array(arena, limit + 1, sizeof *rows);
-    if (!read_rows(graph, sql, term_of(tag, strlen(tag), "", 0), limit, rows, out_count, err))
+    size_t count = 0;
+    CLEANUP(query_end) struct query query = {0};
+    if (!query_begin(graph, sql, &query, err))
         return false;
+    write_token(term_of(tag, strlen(tag), "", 0), token);
+    give_text(&query, token);
+    give_int(&query, row_limit(limit));
+    for (; count < limit; count++) {
+        bool has_row = false;
+        if (!query_step(&query, &has_row, err))
+            return false;
+        if (!has_row)
+            break;
+        rows[count] = take_int(&query);
+    }
     *out = rows;
+    *out_count = count;
     return true;
 }

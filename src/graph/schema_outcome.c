@@ -37,3 +37,10 @@ const char schema_outcome_counts[] =
     "CREATE INDEX outcome_by_kind ON outcome(kind, is_win) WHERE is_confirmation = 0;"
     "CREATE INDEX outcome_confirmed ON outcome(task_id, log_ratio)"
     " WHERE is_confirmation = 1 AND kind = 'timed' AND is_win = 1;";
+
+/* The partial index has to hold what it is asked by too, or each of its rows is fetched for that.
+ */
+const char schema_outcome_timed[] =
+    "DROP INDEX outcome_timed;"
+    "CREATE INDEX outcome_timed ON outcome(decision_id, is_confirmation, kind, log_ratio)"
+    " WHERE kind = 'timed' AND is_confirmation = 0;";
