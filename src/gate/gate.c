@@ -269,6 +269,7 @@ void gate_close(struct gate **gate)
     crew_close(g->crew);
     probes_free(g->edges.probes, g->edges.count);
     data_close(&g->data);
+    staging_free(&g->staging);
     records_free(g);
     arena_free(&g->arena);
     free(g);

@@ -29,7 +29,7 @@
 #include "gate/data.h"
 
 enum {
-    GATE_VERSION = 4, /* 3: one thread is timed by account, in turns; 4: both orders */
+    GATE_VERSION = 5, /* 4: timed pairs in both orders; 5: their data come while the child sleeps */
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,
@@ -50,6 +50,9 @@ struct image {
     const void *bytes;
     size_t length;
 };
+
+struct ring;
+struct staging;
 
 /* --- rig.c: a session of one image for one case ------------------------------------------- */
 
@@ -91,8 +94,11 @@ struct rig {
     struct bell_span spans[MOST_BELL_SPANS]; /* hashed with the reads */
     size_t span_count;
     uint64_t span_key, span_hash;
-    bool is_cold;  /* late writes are driven out of the caches too */
-    bool is_spent; /* its session has ended and is to be stopped */
+    const struct staging
+        *staging;            /* what its rooms get at the bell of the next run; NULL: nothing */
+    const struct ring *ring; /* and where */
+    bool is_cold;            /* late writes are driven out of the caches too */
+    bool is_spent;           /* its session has ended and is to be stopped */
 };
 
 /* Bytes of an argument in this rig. */
@@ -169,6 +175,24 @@ bool rows_equal(const struct task_rows *rows, size_t element, const void *argume
                 const void *before, size_t *where);
 /* NaN there, which no comparison counts; in integers 0. */
 void rows_blank(const struct task_rows *rows, enum dtype dtype, void *argument);
+
+/* --- staging.c ---------------------------------------------------------------------------- */
+
+/* The parent's copy of what the rooms of a sample are to hold. Owned by the gate. */
+struct staging {
+    void *room[TASK_MAX_ARGS];
+    size_t bytes[TASK_MAX_ARGS];
+};
+
+/* Makes it large enough; what it holds is then lost. */
+void staging_fit(struct staging *staging, const size_t *rooms, size_t count);
+void staging_free(struct staging *staging);
+/* An argument of a call in it: where the call has it in its room. */
+void *staging_arg(const struct staging *staging, const struct session_call *call, size_t arg);
+/* Copies every set into the rooms, and drives it out of the caches, or leaves it there, as the ring
+ * wants it. */
+void staging_hand_over(const struct staging *staging, const struct ring *ring,
+                       const struct rig *rig);
 
 /* --- probe.c ------------------------------------------------------------------------------ */
 
@@ -264,6 +288,7 @@ struct gate {
     struct image shadow; /* of a float64 task: the reference in float32 */
     struct image empty;  /* the task's entry point with an empty body */
     struct empty_call empty_call;
+    struct staging staging;
     struct ahead *ahead;
     struct crew *crew; /* NULL: the gate works alone */
     struct hash_id baseline_code;

@@ -39,9 +39,12 @@ static void fill_scalars(struct rig *rig, size_t *int_count, size_t *real_count)
 
 /* The child waits for the bell and has been told where to work: had it worked ahead, then on other
  * data. */
-static void write_late(void *ctx)
+static void load_late(void *ctx)
 {
     struct rig *rig = ctx;
+    if (rig->staging)
+        staging_hand_over(rig->staging, rig->ring, rig);
+    rig->staging = NULL;
     for (size_t i = 0; i < rig->late_count; i++)
         memcpy(rig->late[i].at, &rig->late[i].bits, rig->late[i].bytes);
     for (size_t i = 0; rig->is_cold && i < rig->late_count; i++)
@@ -125,7 +128,7 @@ static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *
         .cpu = -1,
         .is_untimed = is_untimed,
         .by_account = !is_untimed,
-        .before_bell = write_late,
+        .before_bell = load_late,
         .before_bell_ctx = rig,
         .after_bell = read_at_bell,
         .after_bell_ctx = rig,

@@ -170,6 +170,7 @@ struct pair {
     struct rig *reference;        /* a child of the baseline that has the same data; NULL: none */
     const struct rig *got, *want; /* whose outputs are being verified by whose */
     const struct ring *ring;
+    bool is_staged; /* the rooms get their data while the child sleeps until the bell */
     size_t poison[TASK_MAX_ARGS];
     struct place early[MOST_BELL_READS]; /* elements read at the bell and again when all is still */
     const struct probe *probe; /* NULL, or the inputs of one set, whose right result is known */
@@ -194,29 +195,44 @@ static void choose_probe(struct pair *pair)
     pair->probe_set = data_below(gate->data, pair->ring->sets);
 }
 
+/* Where the data of a set are that nobody has worked on yet. */
+static void *loaded(const struct pair *pair, size_t set, size_t arg)
+{
+    return pair->is_staged ? staging_arg(&pair->j->gate->staging, &pair->ring->calls[set], arg)
+                           : argument(pair->baseline, pair->ring, set, arg);
+}
+
+static void copy_to_others(const struct pair *pair, size_t set, size_t arg)
+{
+    const void *data = loaded(pair, set, arg);
+    const size_t bytes = rig_arg_bytes(pair->candidate, arg);
+    memcpy(argument(pair->candidate, pair->ring, set, arg), data, bytes);
+    if (pair->reference)
+        memcpy(argument(pair->reference, pair->ring, set, arg), data, bytes);
+}
+
 /* The same new bits for both; poison in what they are to write. */
 static void load_pair(struct pair *pair)
 {
     struct data *data = pair->j->gate->data;
     data_begin(data);
+    if (pair->is_staged)
+        staging_fit(&pair->j->gate->staging, pair->ring->room, pair->task->arg_count);
     for (size_t arg = 0; arg < pair->task->arg_count; arg++) {
         const size_t bytes = rig_arg_bytes(pair->candidate, arg);
         const enum poison kind = data_poison_kind(pair->task, arg, DISTRIBUTION_DECLARED);
         pair->poison[arg] = data_poison_place(data);
         for (size_t set = 0; set < pair->ring->sets; set++) {
-            void *baseline = argument(pair->baseline, pair->ring, set, arg);
-            void *candidate = argument(pair->candidate, pair->ring, set, arg);
+            void *to = loaded(pair, set, arg);
             if (pair->task->args[arg].role == ARG_OUT)
-                data_poison(data, kind, pair->poison[arg], pair->ring->calls[set].offsets[arg],
-                            baseline, bytes);
+                data_poison(data, kind, pair->poison[arg], pair->ring->calls[set].offsets[arg], to,
+                            bytes);
             else if (pair->probe && set == pair->probe_set)
-                memcpy(baseline, pair->probe->inputs[arg], bytes);
+                memcpy(to, pair->probe->inputs[arg], bytes);
             else
-                data_fill(data, arg, DISTRIBUTION_DECLARED, baseline,
-                          pair->candidate->elements[arg]);
-            memcpy(candidate, baseline, bytes);
-            if (pair->reference)
-                memcpy(argument(pair->reference, pair->ring, set, arg), baseline, bytes);
+                data_fill(data, arg, DISTRIBUTION_DECLARED, to, pair->candidate->elements[arg]);
+            if (!pair->is_staged)
+                copy_to_others(pair, set, arg);
         }
     }
 }
@@ -244,10 +260,10 @@ static void hold_back_one(struct pair *pair, size_t set, size_t arg, bool high)
     const size_t bytes = dtype_bytes(pair->candidate->dtypes[arg]);
     const size_t offset = data_below(data, pair->candidate->elements[arg]) * bytes;
     struct late_write write = {.bytes = bytes};
-    char *baseline = (char *)argument(pair->baseline, pair->ring, set, arg) + offset;
-    memcpy(&write.bits, baseline, bytes);
+    memcpy(&write.bits, (const char *)loaded(pair, set, arg) + offset, bytes);
     data_change_one(data, arg, &write.bits, high);
-    hold_back(pair->baseline, write, baseline);
+    hold_back(pair->baseline, write,
+              (char *)argument(pair->baseline, pair->ring, set, arg) + offset);
     hold_back(pair->candidate, write,
               (char *)argument(pair->candidate, pair->ring, set, arg) + offset);
     if (pair->reference)
@@ -482,6 +498,13 @@ static bool note_noise(const struct session_report *report, struct sample *out)
     return true;
 }
 
+/* What its next run works on it gets at the bell. */
+static void keep_for_bell(const struct pair *pair, struct rig *rig)
+{
+    rig->staging = pair->is_staged ? &pair->j->gate->staging : NULL;
+    rig->ring = pair->ring;
+}
+
 /* One of the two, which may touch its rooms before the bell; or whose sets, freshly written, are
  * driven out of all caches, whatever their size. */
 static bool run_side(struct pair *pair, struct rig *rig, int64_t limit_ns,
@@ -489,7 +512,8 @@ static bool run_side(struct pair *pair, struct rig *rig, int64_t limit_ns,
 {
     const struct ring *ring = pair->ring;
     rig->is_cold = ring->is_cold;
-    for (size_t set = 0; ring->is_cold && set < ring->sets; set++)
+    keep_for_bell(pair, rig);
+    for (size_t set = 0; ring->is_cold && !pair->is_staged && set < ring->sets; set++)
         for (size_t arg = 0; arg < pair->task->arg_count; arg++)
             (void)os_flush_caches(argument(rig, ring, set, arg), rig_arg_bytes(rig, arg));
     return session_run(rig->session, ring->calls, ring->sets, !ring->is_cold, limit_ns, report,
@@ -562,6 +586,7 @@ static bool run_candidate(struct pair *pair, struct sample *out, struct err *err
 static bool run_reference(struct pair *pair, bool *ok, struct err *err)
 {
     struct session_report report = {0};
+    keep_for_bell(pair, pair->reference);
     if (!session_run(pair->reference->session, pair->ring->calls, pair->ring->sets, false,
                      60 * GATE_S, &report, err))
         return false;
@@ -599,6 +624,7 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                         .baseline = baseline,
                         .candidate = candidate,
                         .ring = ring,
+                        .is_staged = j->gate->task->threads <= 1,
                         .freezes = data_below(j->gate->data, FREEZE_ONE_IN) == 0};
     struct rig *reference = &j->reference;
     pair.is_storm = !ring->is_cold && data_below(j->gate->data, STORM_ONE_IN) == 0;

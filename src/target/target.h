@@ -164,8 +164,9 @@ struct session_opts {
      * or the target has no such account. */
     bool by_account;
     /* Called by session_run when the child is ready, just before the clock starts; NULL: nothing.
-     * What is written into the buffers here (poison in a few outputs, a changed element of an
-     * input) a child that ran ahead while it should have waited cannot have seen. */
+     * What is written into the buffers here (all data of the run, a changed element of an input) a
+     * child that ran ahead while it should have waited cannot have seen; with `by_account` it also
+     * sleeps meanwhile, or the time counts. */
     void (*before_bell)(void *ctx);
     void *before_bell_ctx;
     /* Called by session_run as soon as the child has said that it is done, before it is looked at

@@ -40,6 +40,7 @@ static void add_layout(struct buf *text)
     } words[] = {
         {"MAGIC", RUNNER_MAGIC},
         {"COUNT", offsetof(struct runner_control, count)},
+        {"SLEEPS", offsetof(struct runner_control, sleeps)},
         {"SEQUENCE", offsetof(struct runner_control, sequence)},
         {"BELL", offsetof(struct runner_control, bell)},
         {"ACK", offsetof(struct runner_control, ack)},
@@ -51,6 +52,7 @@ static void add_layout(struct buf *text)
         {"ARMED", RUNNER_ARMED},
         {"DONE", RUNNER_DONE},
         {"PARKED", RUNNER_PARKED},
+        {"RING", RUNNER_RING},
     };
     (void)buf_append_str(text, "enum {\n");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

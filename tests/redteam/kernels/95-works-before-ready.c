@@ -1,0 +1,97 @@
+// expect: no win M6-fresh
+// expect: rejected M7-timed-output
+// task: softmax
+// with: runner hidden honest-softmax
+// Takes over the runner's loop: between being woken and saying that it is ready it does the whole work, when no
+// clock runs, keeps the inputs, and after the bell computes only the rows again that were changed since. The data
+// come while it sleeps, so that it is all of them; or those of a known row are taken for done, over new poison.
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CALLS = 256 };
+
+static real *kept[MOST_CALLS];
+
+/* Semaphores of the C library: the value in the lower half, who waits in the upper one. */
+static void wait_on(volatile uint8_t *control, size_t offset)
+{
+    uint64_t *word = (uint64_t *)(uintptr_t)(control + offset);
+    uint64_t seen = __atomic_add_fetch(word, (uint64_t)1 << 32, __ATOMIC_SEQ_CST);
+    for (;;) {
+        if ((uint32_t)seen == 0)
+            (void)raw(202, (long)word, 0, 0, 0);
+        else if (__atomic_compare_exchange_n(word, &seen, seen - 1 - ((uint64_t)1 << 32), 0,
+                                             __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return;
+        seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void post(volatile uint8_t *control, size_t offset)
+{
+    uint64_t *word = (uint64_t *)(uintptr_t)(control + offset);
+    if (__atomic_fetch_add(word, 1, __ATOMIC_SEQ_CST) >> 32)
+        (void)raw(202, (long)word, 1, 1, 0);
+}
+
+static void acknowledge(volatile uint8_t *control, uint64_t word)
+{
+    __atomic_store_n((uint64_t *)(uintptr_t)(control + CONTROL_ACK), word, __ATOMIC_SEQ_CST);
+}
+
+static void *argument(volatile uint8_t *control, uint32_t call, uint32_t buffer)
+{
+    return (char *)control_word(control, CONTROL_BUFFER_ADDRESSES + 8 * buffer) +
+           control_word(control, CONTROL_OFFSETS + 8 * (2 * (size_t)call + buffer));
+}
+
+static void work_ahead(volatile uint8_t *control, int64_t rows, int64_t cols)
+{
+    const size_t bytes = (size_t)(rows * cols) * sizeof(real);
+    for (uint32_t i = 0; i < calls_of_round(control) && i < MOST_CALLS; i++) {
+        const real *x = argument(control, i, 0);
+        if (!kept[i])
+            kept[i] = malloc(bytes);
+        memcpy(kept[i], x, bytes);
+        honest(x, argument(control, i, 1), rows, cols);
+    }
+}
+
+static void mend(volatile uint8_t *control, int64_t rows, int64_t cols)
+{
+    for (uint32_t i = 0; i < calls_of_round(control) && i < MOST_CALLS; i++) {
+        const real *x = argument(control, i, 0);
+        real *y = argument(control, i, 1);
+        for (int64_t at = 0; at < rows * cols; at += cols)
+            if (memcmp(kept[i] + at, x + at, (size_t)cols * sizeof *x) != 0)
+                honest(x + at, y + at, 1, cols);
+    }
+}
+
+static void serve(volatile uint8_t *control, int64_t rows, int64_t cols)
+{
+    for (;;) {
+        const uint64_t done = control_word(control, CONTROL_SEQUENCE) * 8;
+        acknowledge(control, done + CONTROL_DONE);
+        acknowledge(control, done + CONTROL_PARKED);
+        post(control, CONTROL_DONE_SEMAPHORE);
+        wait_on(control, CONTROL_WAKE);
+        const uint64_t now = control_word(control, CONTROL_SEQUENCE) * 8;
+        work_ahead(control, rows, cols);
+        acknowledge(control, now + CONTROL_READY);
+        post(control, CONTROL_DONE_SEMAPHORE);
+        while (control_word(control, CONTROL_BELL) != now + CONTROL_RING)
+            wait_on(control, CONTROL_WAKE);
+        mend(control, rows, cols);
+    }
+}
+
+void softmax(const real *x, real *y, int64_t rows, int64_t cols)
+{
+    static uint32_t done;
+    volatile uint8_t *control = control_page();
+    honest(x, y, rows, cols);
+    if (control && *(volatile uint32_t *)(control + CONTROL_SLEEPS) &&
+        ++done == calls_of_round(control))
+        serve(control, rows, cols);
+}
