@@ -148,11 +148,20 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
+/* Loops that do nothing but to ask. */
+static bool add_search(void *context, struct nest_stmt *stmt, int depth)
+{
+    (void)depth;
+    if (stmt->kind == NEST_FOR && stmt->body && stmt->body->kind == NEST_IF && !stmt->body->next &&
+        nest_is_innermost(stmt))
+        nest_suggest(context, "argmax(%s)", stmt->name);
+    return true;
+}
+
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    (void)target;
-    return nest_suggest_innermost(nest, "argmax(%s)", arena, out, capacity);
+    return nest_suggest_each(nest, target, add_search, arena, out, capacity);
 }
 
 const struct nest_move nest_move_argmax = {
