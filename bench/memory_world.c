@@ -95,6 +95,12 @@ static void make_words(struct rng *rng, struct arena *arena, struct world *out)
         out->shares[i] /= total;
 }
 
+const char *const *world_moves(size_t *count)
+{
+    *count = MOVES;
+    return moves;
+}
+
 static size_t draw_word(const struct world *world, struct rng *rng)
 {
     const double at = rng_uniform(rng);

@@ -43,6 +43,8 @@ bool world_write_base(const struct world *world, struct journal *journal, struct
  * them. */
 bool world_write_run(const struct world *world, struct journal *journal, struct rng *rng,
                      int64_t *out_events, struct err *err);
+/* The moves that decisions are made of. */
+const char *const *world_moves(size_t *count);
 /* Some words by Zipf's law. */
 const char *world_words(const struct world *world, struct rng *rng, size_t count,
                         struct arena *arena);

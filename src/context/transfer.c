@@ -1,9 +1,13 @@
 #include "context/transfer.h"
 
 #include "base/str.h"
+#include "base/vec.h"
 #include "stats/hierarchy.h"
 
 #include <math.h>
+#include <stdalign.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +44,27 @@ static const struct {
     [KNOWLEDGE_SIZES] = {0.15, 0.15, 0.15, 0.30},
     [KNOWLEDGE_FLAGS] = {0.10, 0.05, 0.10, 0.15},
 };
+
+/* Texts of cells are mostly one and the same where they are equal. */
+static bool same(const char *a, const char *b)
+{
+    return a == b || str_equal(a, b);
+}
+
+/* Is it this text? Neighbours in a list of cells ask about the same one. */
+struct asked {
+    const char *text, *last;
+    bool was;
+};
+
+static bool is_it(struct asked *asked, const char *text)
+{
+    if (text != asked->last) {
+        asked->last = text;
+        asked->was = str_equal(asked->text, text);
+    }
+    return asked->was;
+}
 
 static int by_target_id(const void *key, const void *target)
 {
@@ -145,7 +170,10 @@ static struct cells cells_of(struct cells all, const char *move)
             high = middle;
     }
     struct cells out = {all.items + low, 0};
-    while (low + out.count < all.count && str_equal(out.items[out.count].move, move))
+    if (low == all.count || !str_equal(out.items[0].move, move))
+        return out;
+    for (out.count = 1; low + out.count < all.count &&
+                        same(out.items[out.count].move, out.items[out.count - 1].move);)
         out.count++;
     return out;
 }
@@ -184,11 +212,18 @@ static double cell_variance(const struct graph_move_cell *cell, double spread)
 /* The trees of the moves of one kind. */
 struct forest {
     struct stats_group *groups;
-    size_t count;
+    size_t count, capacity;
 };
+
+static void forest_free(struct forest *forest)
+{
+    free(forest->groups);
+}
 
 static size_t add_group(struct forest *forest, size_t parent)
 {
+    forest->groups =
+        vec_reserve_one(forest->groups, forest->count, &forest->capacity, sizeof *forest->groups);
     forest->groups[forest->count] = (struct stats_group){.parent = parent};
     return forest->count++;
 }
@@ -210,23 +245,26 @@ static size_t grow_tree(struct forest *forest, struct cells cells, const struct 
     size_t here_task = 0;
     const struct graph_move_cell *last = NULL;
     struct distances known = {.count = 0};
+    struct asked is_family = {.text = here->family};
+    struct asked is_regime = {.text = here->regime};
+    struct asked is_task = {.text = here->task_id};
     stats_group_see(&forest->groups[root], move->prior_log_ratio, prior * prior);
     for (size_t i = 0; i < cells.count; i++) {
         const struct graph_move_cell *c = &cells.items[i];
-        const bool new_family = !last || !str_equal(last->family, c->family);
-        const bool new_regime = new_family || !str_equal(last->regime, c->regime);
+        const bool new_family = !last || !same(last->family, c->family);
+        const bool new_regime = new_family || !same(last->regime, c->regime);
         if (new_family)
             family = add_group(forest, root);
         if (new_regime)
             regime = add_group(forest, family);
-        if (new_regime || !str_equal(last->task_id, c->task_id))
+        if (new_regime || !same(last->task_id, c->task_id))
             task = add_group(forest, regime);
         last = c;
-        if (str_equal(c->family, here->family)) {
+        if (is_it(&is_family, c->family)) {
             here_family = family;
-            here_regime = str_equal(c->regime, here->regime) ? regime : here_regime;
+            here_regime = is_it(&is_regime, c->regime) ? regime : here_regime;
         }
-        here_task = str_equal(c->task_id, here->task_id) ? task : here_task;
+        here_task = is_it(&is_task, c->task_id) ? task : here_task;
         const double far = distance_from_here(transfer, &known, c->target_id);
         if (c->count > 0.0)
             stats_group_see(&forest->groups[task], c->sum / c->count,
@@ -240,7 +278,26 @@ static size_t grow_tree(struct forest *forest, struct cells cells, const struct 
     return here_task != 0 ? here_task : add_group(forest, here_regime);
 }
 
+/* How far two machines are from each other, by their texts: the same pairs come again and again. */
+enum { KNOWN_PAIRS = 256 };
+struct known_pair {
+    const char *a, *b;
+    double far;
+};
+
+static double distance_of(const struct transfer *transfer, struct known_pair known[KNOWN_PAIRS],
+                          const char *a, const char *b)
+{
+    struct known_pair *pair =
+        &known[((uintptr_t)a / alignof(max_align_t) * 31 + (uintptr_t)b / alignof(max_align_t)) %
+               KNOWN_PAIRS];
+    if (pair->a != a || pair->b != b)
+        *pair = (struct known_pair){a, b, distance(transfer, a, b)};
+    return pair->far;
+}
+
 struct pairs {
+    struct known_pair known[KNOWN_PAIRS];
     double differences[MAX_PAIRS], variances[MAX_PAIRS], distances[MAX_PAIRS];
     size_t count;
 };
@@ -254,13 +311,14 @@ static void add_pairs(struct pairs *pairs, struct cells cells, const struct tran
         const struct graph_move_cell *a = &cells.items[i];
         for (size_t j = i + 1; j < cells.count && j <= i + NEIGHBOURS; j++) {
             const struct graph_move_cell *b = &cells.items[j];
-            if (!str_equal(a->task_id, b->task_id) || pairs->count == MAX_PAIRS)
+            if (!same(a->task_id, b->task_id) || pairs->count == MAX_PAIRS)
                 break;
             if (a->count < 1.0 || b->count < 1.0)
                 continue;
             pairs->differences[pairs->count] = a->sum / a->count - b->sum / b->count;
             pairs->variances[pairs->count] = cell_variance(a, spread) + cell_variance(b, spread);
-            pairs->distances[pairs->count] = distance(transfer, a->target_id, b->target_id);
+            pairs->distances[pairs->count] =
+                distance_of(transfer, pairs->known, a->target_id, b->target_id);
             pairs->count++;
         }
     }
@@ -289,11 +347,13 @@ static void count_failures(struct cells cells, const struct transfer *transfer,
     enum { SCOPE_ANY, SCOPE_FAMILY_ANY, SCOPE_FAMILY_HERE, SCOPE_HERE, SCOPES };
     double failures[SCOPES] = {0};
     double trials[SCOPES] = {0};
+    struct asked is_family = {.text = transfer->here.family};
+    struct asked is_task = {.text = transfer->here.task_id};
     for (size_t i = 0; i < cells.count; i++) {
         const struct graph_move_cell *c = &cells.items[i];
-        const bool same_family = str_equal(c->family, transfer->here.family);
+        const bool same_family = is_it(&is_family, c->family);
         const bool same_target = str_equal(c->target_id, transfer->here.target_id);
-        const bool same_task = str_equal(c->task_id, transfer->here.task_id);
+        const bool same_task = is_it(&is_task, c->task_id);
         const bool is_in[SCOPES] = {true, same_family, same_family && same_target,
                                     same_task && same_target};
         for (size_t s = 0; s < SCOPES; s++) {
@@ -353,9 +413,7 @@ static void learn_kind(struct transfer *transfer, struct transfer_belief *belief
                        enum knowledge kind, struct arena *arena)
 {
     struct transfer_discount *discount = &transfer->discounts[kind];
-    /* A cell adds three groups at most, a move a root and the place here. */
-    struct forest forest = {
-        .groups = arena_array(arena, 3 * cells.count + 4 * count + 1, sizeof *forest.groups)};
+    CLEANUP(forest_free) struct forest forest = {0};
     size_t *leaves = arena_array(arena, count + 1, sizeof *leaves);
     learn_machines(transfer, moves, count, cells, kind, arena);
     for (size_t i = 0; i < count; i++) {

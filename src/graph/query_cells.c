@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOVE_SLOTS = 1024 };
+enum { WORD_SLOTS = 1024 };
 
 struct reading {
     struct cells_kept *kept;
-    const char *moves[MOVE_SLOTS]; /* by hash; one that finds no slot is kept again */
-    const char *task_id, *task_name, *family, *regime, *target_id; /* of the row before */
+    const char *words[WORD_SLOTS];   /* by hash; one that finds no slot is kept again */
+    const char *task_id, *task_name; /* of the row before */
     size_t capacity;
 };
 
@@ -33,11 +33,13 @@ static const char *take_again(struct query *query, const char *before, struct ar
     return take_text(query, arena);
 }
 
-static const char *take_move(struct query *query, struct reading *r)
+/* Of moves, targets, families and regimes there are few: each is kept once, so that whoever
+ * compares them finds the same text. */
+static const char *take_word(struct query *query, struct reading *r)
 {
     const char *text = (const char *)sqlite3_column_text(query->statement->handle, query->next);
-    const size_t slot_index = text ? hash_fnv1a(text, strlen(text)) % MOVE_SLOTS : 0;
-    const char **slot = &r->moves[slot_index];
+    const size_t slot_index = text ? hash_fnv1a(text, strlen(text)) % WORD_SLOTS : 0;
+    const char **slot = &r->words[slot_index];
     *slot = take_again(query, *slot, &r->kept->arena);
     return *slot;
 }
@@ -49,10 +51,10 @@ static void take_cell(struct query *query, struct reading *r)
     struct graph_move_cell *cell = &kept->items[kept->count++];
     cell->task_id = r->task_id = take_again(query, r->task_id, &kept->arena);
     cell->task_name = r->task_name = take_again(query, r->task_name, &kept->arena);
-    cell->family = r->family = take_again(query, r->family, &kept->arena);
-    cell->regime = r->regime = take_again(query, r->regime, &kept->arena);
-    cell->target_id = r->target_id = take_again(query, r->target_id, &kept->arena);
-    cell->move = take_move(query, r);
+    cell->family = take_word(query, r);
+    cell->regime = take_word(query, r);
+    cell->target_id = take_word(query, r);
+    cell->move = take_word(query, r);
     cell->count = take_real(query);
     cell->sum = 1e-9 * take_real(query);
     cell->sum_squares = 1e-9 * take_real(query);
