@@ -149,6 +149,25 @@ static void regtile__rows_add_to_what_is_there__none_is_done_twice(void **state)
     assert_null(strstr(text, "_at ="));
 }
 
+static void regtile__rows_spread_over_threads__none_is_done_twice(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain,
+                             "    #pragma omp parallel for\n"
+                             "    for (int64_t i = 0; i < n; i++) {\n"
+                             "        for (int64_t j = 0; j < m; j++) {\n"
+                             "            real s = 0;\n"
+                             "            for (int64_t p = 0; p < n; p++)\n"
+                             "                s += b[p * m + j] * c[i * n + p];\n"
+                             "            a[i * m + j] = s;\n"
+                             "        }\n"
+                             "    }",
+                             "regtile(i:3,j:16)");
+    (void)state;
+    must_hold(text, "#pragma omp parallel for\n    for (int64_t i = 0; i < i_end; i += 3) {\n");
+    must_hold(text, " + 8 <= m ? j"); /* columns are of one thread */
+}
+
 static void regtile__results_across_memory__are_stored_lane_by_lane(void **state)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -652,6 +671,7 @@ int main(void)
         cmocka_unit_test(vectorize__sum_and_maximum__have_accumulators),
         cmocka_unit_test(regtile__product__is_named_variables),
         cmocka_unit_test(regtile__rows_add_to_what_is_there__none_is_done_twice),
+        cmocka_unit_test(regtile__rows_spread_over_threads__none_is_done_twice),
         cmocka_unit_test(regtile__results_across_memory__are_stored_lane_by_lane),
         cmocka_unit_test(prefetch__rows__each_line_of_a_later_row_once),
         cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),

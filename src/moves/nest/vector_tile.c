@@ -131,16 +131,17 @@ static void end_with_last(struct nest_edit *edit, struct nest_stmt *loop, int64_
     loop->body = declared;
 }
 
-/* Can its last tile do rounds again that others have done? Not of the loop in the lanes as a whole,
- * whose tiles shall lie at multiples of a vector. */
+/* Can its last tile do rounds again that others have done? Not of a loop whose rounds are spread
+ * over threads, which would write the same element at once; nor of the loop in the lanes as a
+ * whole, whose tiles shall lie at multiples of a vector. */
 static bool may_overlap(const struct nest_edit *edit, const struct vector_tiles *tiles, size_t at)
 {
     const struct vector_tile *tile = &tiles->items[at];
     const char *refusal = NULL;
     const int64_t trips = nest_trip_count(edit, tile->loop);
     const bool is_rest = at == tiles->vector && !nest_expr_same(tile->loop->from, tiles->begin);
-    return (at != tiles->vector || is_rest) && str_equal(tile->loop->op, "<") &&
-           nest_counts_upward(edit, tile->loop, &refusal) &&
+    return !tile->loop->pragma && (at != tiles->vector || is_rest) &&
+           str_equal(tile->loop->op, "<") && nest_counts_upward(edit, tile->loop, &refusal) &&
            (trips < 0 || is_rest || (trips >= tile->factor && trips % tile->factor != 0)) &&
            may_repeat(edit, tile->loop);
 }
