@@ -21,6 +21,7 @@
  *   fake: jitter=12             both by up to so many percent more or less, scripted
  *   fake: landscape             every flag and every source has a factor of its own on the time,
  *                               and all flags are allowed
+ *   fake: early                 everything is written before the bell, with what is there then
  *   fake: late                  the last element is written after the call has ended (not of sum)
  *   fake: wrong                 the first output element is off by one
  *   fake: nothing               nothing is written
@@ -54,7 +55,7 @@ struct fake_image {
     enum fake_kernel kernel;
     bool is_double;
     bool wrong, nothing, crash, hang, noisy;
-    bool late;
+    bool early, late;
     int64_t call_ns, cold_ns;
     double jitter; /* a share */
     char cheat[MECHANISM_BYTES];
@@ -222,6 +223,7 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->crash = has_marker(source, "crash");
     image->hang = has_marker(source, "hang");
     image->noisy = has_marker(source, "noisy");
+    image->early = has_marker(source, "early");
     image->late = has_marker(source, "late");
     image->call_ns =
         call_time(source, "fake: time=", strstr(source, ")\n{}") ? 0 : DEFAULT_CALL_NS);
@@ -409,6 +411,8 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
     struct fake_session *s = (struct fake_session *)session;
     if (s->dead)
         BUG("a run in a session whose child is dead");
+    if (s->image.early)
+        call_all(s, calls, count);
     if (s->before_bell)
         s->before_bell(s->before_bell_ctx);
     report->processor = -1;
@@ -426,7 +430,7 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
         return true;
     for (size_t i = 0; s->image.late && i < count; i++)
         call_but_last(s, &calls[i]);
-    if (!s->image.late)
+    if (!s->image.late && !s->image.early)
         call_all(s, calls, count);
     if (s->after_bell)
         s->after_bell(s->after_bell_ctx);

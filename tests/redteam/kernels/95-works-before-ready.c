@@ -1,16 +1,17 @@
 // expect: no win M6-fresh
-// expect: rejected M7-timed-output
 // task: softmax
 // with: runner hidden honest-softmax
 // Takes over the runner's loop: between being woken and saying that it is ready it does the whole work, when no
-// clock runs, keeps the inputs, and after the bell computes only the rows again that were changed since. The data
-// come while it sleeps, so that it is all of them; or those of a known row are taken for done, over new poison.
+// clock runs, keeps inputs and results, and after the bell computes only the rows again that were changed since. But
+// the data come while it sleeps, so that these are all rows.
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_CALLS = 256 };
 
-static real *kept[MOST_CALLS];
+static struct {
+    real *x, *y;
+} kept[MOST_CALLS];
 
 /* Semaphores of the C library: the value in the lower half, who waits in the upper one. */
 static void wait_on(volatile uint8_t *control, size_t offset)
@@ -50,10 +51,12 @@ static void work_ahead(volatile uint8_t *control, int64_t rows, int64_t cols)
     const size_t bytes = (size_t)(rows * cols) * sizeof(real);
     for (uint32_t i = 0; i < calls_of_round(control) && i < MOST_CALLS; i++) {
         const real *x = argument(control, i, 0);
-        if (!kept[i])
-            kept[i] = malloc(bytes);
-        memcpy(kept[i], x, bytes);
-        honest(x, argument(control, i, 1), rows, cols);
+        if (!kept[i].x) {
+            kept[i].x = malloc(bytes);
+            kept[i].y = malloc(bytes);
+        }
+        memcpy(kept[i].x, x, bytes);
+        honest(x, kept[i].y, rows, cols);
     }
 }
 
@@ -63,8 +66,10 @@ static void mend(volatile uint8_t *control, int64_t rows, int64_t cols)
         const real *x = argument(control, i, 0);
         real *y = argument(control, i, 1);
         for (int64_t at = 0; at < rows * cols; at += cols)
-            if (memcmp(kept[i] + at, x + at, (size_t)cols * sizeof *x) != 0)
+            if (memcmp(kept[i].x + at, x + at, (size_t)cols * sizeof *x) != 0)
                 honest(x + at, y + at, 1, cols);
+            else
+                memcpy(y + at, kept[i].y + at, (size_t)cols * sizeof *y);
     }
 }
 
