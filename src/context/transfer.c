@@ -248,7 +248,6 @@ static size_t grow_tree(struct forest *forest, struct cells cells, const struct 
     struct asked is_family = {.text = here->family};
     struct asked is_regime = {.text = here->regime};
     struct asked is_task = {.text = here->task_id};
-    stats_group_see(&forest->groups[root], move->prior_log_ratio, prior * prior);
     for (size_t i = 0; i < cells.count; i++) {
         const struct graph_move_cell *c = &cells.items[i];
         const bool new_family = !last || !same(last->family, c->family);
@@ -273,6 +272,10 @@ static size_t grow_tree(struct forest *forest, struct cells cells, const struct 
     }
     if (here_family == 0)
         here_family = add_group(forest, root);
+    /* What a move on the loops promises is read off the loops at hand: it says something of this
+     * family, and nothing of others (decision 37). */
+    const size_t of_prior = move->kind == KNOWLEDGE_STRUCTURE ? here_family : root;
+    stats_group_see(&forest->groups[of_prior], move->prior_log_ratio, prior * prior);
     if (here_regime == 0)
         here_regime = add_group(forest, here_family);
     return here_task != 0 ? here_task : add_group(forest, here_regime);

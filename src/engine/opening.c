@@ -3,9 +3,9 @@
  * from the baseline on. Its recipe is of little use elsewhere, since steps on a nest name the
  * nest's loops; the moves have names that all tasks share, and each builds its own steps on the
  * nest at hand. Those that do not apply here, or change nothing, are left out; how much of a
- * sequence is left says how far it can be believed. What a task of another family did to its nest
- * gives way to what promises clearly more for this one: its compiler and flags are what carries
- * over. Sequences that come to the same recipe here speak for it together.
+ * sequence is left says how far it can be believed. Sequences that come to the same recipe here
+ * speak for it together. Only tasks of this family are asked: what won elsewhere begins worse than
+ * what is believed of single moves (decision 37).
  */
 #include "engine/opening.h"
 
@@ -17,13 +17,8 @@
 #include <string.h>
 
 enum { MOST_MOVES = 32 };
-/* What a task of another family says against one of this family, less for each that is nearer. */
-#define FOREIGN_SHARE 0.5
-#define FOREIGN_DECAY 0.97
 /* Gains of openings are drawn towards nothing, as if so much of a relative had gained nothing. */
 #define DOUBT 0.5
-/* By so much, in log-ratio, must another move on the nest be believed in more to take its place. */
-#define CLEARLY_MORE 0.3
 
 /* --- the moves of a path -----------------------------------------------------------------------
  */
@@ -81,11 +76,8 @@ static bool is_same_move(const char *here, const char *there)
 
 enum { NOT_HERE = -1 };
 
-/* What is played with: this task's moves, what is believed of them, the best one on the nest. */
 struct player {
-    const struct run *run;
-    const struct move_belief *beliefs; /* in the order of the catalogue */
-    int best_nest;
+    const struct run *run; /* with this task's moves */
     struct arena *arena;
 };
 
@@ -101,17 +93,6 @@ static int find_move(const struct player *p, const char *name)
             return (int)i;
     }
     return NOT_HERE;
-}
-
-static int find_best_nest(const struct player *p)
-{
-    int best = NOT_HERE;
-    for (size_t i = 0; i < p->run->catalogue_count; i++) {
-        if (is_on_nest(p, (int)i) &&
-            (best == NOT_HERE || p->beliefs[i].mean > p->beliefs[best].mean))
-            best = (int)i;
-    }
-    return best;
 }
 
 /* The moves here, in order, with their recipe; those that are refused are left out. */
@@ -163,29 +144,6 @@ static void drop_idle(const struct player *p, struct line *line)
         *line = less;
 }
 
-/* A move of this task's own at the beginning, in place of the others on the nest. */
-static void begin_with_own(const struct player *p, struct line *line)
-{
-    struct line own = {.moves = {p->best_nest}, .count = 1};
-    for (size_t i = 0; i < line->count && own.count < MOST_MOVES; i++) {
-        if (!is_on_nest(p, line->moves[i]))
-            own.moves[own.count++] = line->moves[i];
-    }
-    *line = own;
-}
-
-static bool has_better_own(const struct player *p, const struct line *line)
-{
-    double mean = 0.0;
-    if (p->best_nest == NOT_HERE)
-        return false;
-    for (size_t i = 0; i < line->count; i++) {
-        if (is_on_nest(p, line->moves[i]))
-            mean = fmax(mean, p->beliefs[line->moves[i]].mean);
-    }
-    return p->beliefs[p->best_nest].mean > mean + CLEARLY_MORE;
-}
-
 /* A sequence as the moves that are here. Each on the nest stands for the whole nest, so that only
  * the last counts; playing one costs the printing and editing of the text that it makes. */
 static void write_line(const struct player *p, const struct sequence *s, struct line *line)
@@ -204,16 +162,13 @@ static void write_line(const struct player *p, const struct sequence *s, struct 
 }
 
 /* The share of the moves that are here and apply; those that make the recipe are in `out`. */
-static double play(const struct player *p, const struct sequence *s, bool is_kin,
-                   struct opening *out)
+static double play(const struct player *p, const struct sequence *s, struct opening *out)
 {
     struct line line;
     write_line(p, s, &line);
     const size_t here = line.count;
     if (here == 0)
         return 0.0;
-    if (!is_kin && has_better_own(p, &line))
-        begin_with_own(p, &line);
     play_line(p, &line);
     const size_t applied = line.count < here ? line.count : here;
     drop_idle(p, &line);
@@ -251,7 +206,7 @@ static double promise_of(double log_ratio)
     return 1.0 - exp(-log_ratio);
 }
 
-static void vote(struct votes *votes, const struct opening *opening, double weight, double share)
+static void vote(struct votes *votes, const struct opening *opening, double share)
 {
     size_t i = 0;
     while (i < votes->count && !str_equal(votes->openings[i].text, opening->text))
@@ -260,9 +215,9 @@ static void vote(struct votes *votes, const struct opening *opening, double weig
         votes->openings[votes->count++] = *opening;
     else
         votes->openings[i].votes++;
-    votes->weights[i] += weight * share;
-    votes->promises[i] += weight * share * share * promise_of(opening->from->log_ratio);
-    votes->gains[i] += weight * share * share * opening->from->log_ratio;
+    votes->weights[i] += share;
+    votes->promises[i] += share * share * promise_of(opening->from->log_ratio);
+    votes->gains[i] += share * share * opening->from->log_ratio;
 }
 
 static int by_promise(const void *a, const void *b)
@@ -279,21 +234,18 @@ static bool ask_all(const struct player *p, const struct graph_decisions *relate
 {
     const struct run *run = p->run;
     const char *plain = recipe_text(recipe_plain(&run->moves, p->arena), p->arena);
-    double foreign = FOREIGN_SHARE;
     for (size_t i = 0; i < related->count; i++) {
         const struct graph_decision *d = &related->items[i];
-        const bool is_kin = str_equal(d->family, run->task->family);
         struct opening opening = {.from = d, .votes = 1};
         struct sequence sequence;
-        if (d->log_low <= 0.0)
+        if (d->log_low <= 0.0 || !str_equal(d->family, run->task->family))
             continue;
         if (!sequence_of(run->memory.graph, d->id, p->arena, &sequence, err))
             return false;
-        const double share = sequence.is_known ? play(p, &sequence, is_kin, &opening)
+        const double share = sequence.is_known ? play(p, &sequence, &opening)
                                                : take_recipe(run, d, p->arena, &opening);
         if (share > 0.0 && !str_equal(opening.text, plain))
-            vote(votes, &opening, is_kin ? 1.0 : foreign, share);
-        foreign *= is_kin ? 1.0 : FOREIGN_DECAY;
+            vote(votes, &opening, share);
     }
     return true;
 }
@@ -302,15 +254,11 @@ bool openings_find(struct run *run, const struct graph_decisions *related, struc
                    const struct opening **out, size_t *out_count, struct err *err)
 {
     const size_t room = related->count + 1;
-    struct player player = {.run = run, .arena = arena};
+    const struct player player = {.run = run, .arena = arena};
     struct votes votes = {.openings = arena_array(arena, room, sizeof(struct opening)),
                           .weights = arena_array(arena, room, sizeof(double)),
                           .promises = arena_array(arena, room, sizeof(double)),
                           .gains = arena_array(arena, room, sizeof(double))};
-    size_t beliefs = 0;
-    if (!remember_beliefs(run, arena, &player.beliefs, &beliefs, err))
-        return false;
-    player.best_nest = find_best_nest(&player);
     if (!ask_all(&player, related, &votes, err))
         return false;
     for (size_t i = 0; i < votes.count; i++) {

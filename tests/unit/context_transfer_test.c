@@ -79,6 +79,32 @@ static void transfer_learn__same_task__is_believed_most(void **state)
     assert_string_equal(own.best->task_id, "t");
 }
 
+/* What a move on the loops promises here is read off the loops here: five families where it gained
+ * nothing say little against it, as they do against flags. */
+static void
+transfer_learn__nothing_gained_in_other_families__structure_keeps_its_prior(void **state)
+{
+    static const struct transfer_move likely[] = {{"scan", KNOWLEDGE_STRUCTURE, 0.8},
+                                                  {"fast", KNOWLEDGE_FLAGS, 0.8}};
+    static const char *const families[] = {"a", "b", "c", "d", "e"};
+    struct fixture *f = *state;
+    struct world *w = world_new(f);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        world_task(w, families[i], families[i], families[i], "");
+        const char *run = world_run(w, families[i], "here");
+        /* It does much for some nests, whatever it does for this one. */
+        measure(w, run, families[i], "here", "scan", i == 0 ? 1.5 : 0.0);
+        measure(w, run, families[i], "here", "fast", 0.0);
+    }
+    struct graph *graph = world_graph(w);
+    struct transfer t;
+    const struct transfer_place here = {"t", "scan", "", "here"};
+    assert_ok(f, transfer_learn(graph, likely, 2, &here, &f->arena, &t, &f->err));
+    graph_close(&graph);
+    assert_true(transfer_find(&t, "scan")->mean > 0.5);
+    assert_true(transfer_find(&t, "fast")->mean < 0.25);
+}
+
 /* Gains of one move agree between two unlike machines, those of another do not: the discount of
  * each kind of knowledge is learned from such pairs. */
 static void transfer_learn__unlike_targets__discount_by_kind(void **state)
@@ -177,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE(transfer_learn__empty_memory__gives_the_priors),
         FIXTURE(transfer_learn__same_task__is_believed_most),
+        FIXTURE(transfer_learn__nothing_gained_in_other_families__structure_keeps_its_prior),
         FIXTURE(transfer_learn__unlike_targets__discount_by_kind),
         FIXTURE(transfer_learn__contradictory_evidence__widens_and_is_named),
         FIXTURE(transfer_learn__drawn_worlds__posterior_covers),
