@@ -1,5 +1,5 @@
 # Rows of bench/memory as an SVG: two panels, both axes logarithmic. Fields: decisions, appends/s, CPU each, load s, journal MB, graph MB,
-# open ms, p50 ms, p99 ms, memory MB, memory to load MB, beliefs ms.
+# open ms, p50 ms, p99 ms, memory MB, memory to load MB, beliefs ms, CPU ms.
 function log10(x) { return log(x > 1e-9 ? x : 1e-9) / log(10) }
 function at_x(panel, x) { return panel * 460 + 70 + (log10(x) - low_x) / (high_x - low_x) * 330 }
 function at_y(panel, y) { return 340 - (log10(y) - low_y[panel]) / (high_y[panel] - low_y[panel]) * 290 }
