@@ -122,12 +122,15 @@ bool recipe_resize_nest(const struct moves_env *env, struct recipe *recipe, cons
                         struct arena *arena, const char **refusal)
 {
     const char *steps = NULL;
-    const int64_t lanes = env->vector_bytes / (int64_t)dtype_bytes(env->task->dtype);
+    /* As many as x86 and ARM have of each width. */
+    const struct nest_vectors vectors = {.lanes = env->vector_bytes /
+                                                  (int64_t)dtype_bytes(env->task->dtype),
+                                         .registers = env->vector_bytes == 32 ? 16 : 32};
     if (!recipe->nest) {
         *refusal = "there are no steps on the loop nest yet";
         return false;
     }
-    return nest_resize(recipe->nest, change, lanes, arena, &steps, refusal) &&
+    return nest_resize(recipe->nest, change, &vectors, arena, &steps, refusal) &&
            recipe_set_nest(env, recipe, steps, arena, refusal);
 }
 

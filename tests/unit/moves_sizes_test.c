@@ -14,12 +14,14 @@
 static const char product[] =
     "strip(j:32);interchange(i,j_s);pack(b:j_s);regtile(i:8,j:32);vectorize(q:64)";
 
+static const struct nest_vectors wide = {.lanes = 16, .registers = 32};
+
 static void must_be(const char *steps, const char *change, const char *want)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     const char *out = NULL;
     const char *refusal = NULL;
-    if (!nest_resize(steps, change, 16, &arena, &out, &refusal))
+    if (!nest_resize(steps, change, &wide, &arena, &out, &refusal))
         fail_msg("%s was refused: %s", change, refusal);
     assert_string_equal(out, want);
 }
@@ -29,7 +31,7 @@ static void must_refuse(const char *steps, const char *change, const char *want)
     CLEANUP(arena_free) struct arena arena = {0};
     const char *out = NULL;
     const char *refusal = NULL;
-    if (nest_resize(steps, change, 16, &arena, &out, &refusal))
+    if (nest_resize(steps, change, &wide, &arena, &out, &refusal))
         fail_msg("%s gave %s", change, out);
     if (!strstr(refusal, want))
         fail_msg("'%s' is not in '%s'", want, refusal);
@@ -66,7 +68,7 @@ static void nest_resize__two_tiles_and_a_strip__each_on_its_own(void **state)
     must_be(rows, "wider-second-tile",
             "strip(i:64);strip(j:32);regtile(i2:8,j:32);regtile(i3:8,p2:48)");
     must_be(rows, "shorter-second-tile",
-            "strip(i:64);strip(j:32);regtile(i2:8,j:32);regtile(i3:6,p2:32)");
+            "strip(i:64);strip(j:32);regtile(i2:8,j:32);regtile(i3:7,p2:32)");
 }
 
 static void nest_resize__vectors_blocks_rounds__double_and_halve(void **state)
@@ -97,6 +99,16 @@ static void nest_resize__no_such_size__is_refused_in_words(void **state)
     must_refuse(product, "prettier-tile", "no change of sizes 'prettier-tile'");
 }
 
+static void nest_resize__results_beyond_the_registers__is_refused(void **state)
+{
+    (void)state;
+    must_refuse("regtile(i:6,j:64)", "wider-tile", "do not fit 32 registers");
+    must_be("regtile(i:6,j:64)", "taller-tile", "regtile(i:7,j:64)");
+    must_refuse("regtile(i:7,j:64)", "taller-tile", "do not fit 32 registers");
+    must_be("regtile(i:5,j:64)", "wider-tile", "regtile(i:5,j:80)");
+    must_be("regtile(i:14,j:48)", "shorter-tile", "regtile(i:12,j:48)");
+}
+
 /* What one change did another one takes back. */
 static void nest_resize__there_and_back__is_as_before(void **state)
 {
@@ -109,9 +121,9 @@ static void nest_resize__there_and_back__is_as_before(void **state)
         const char *there = NULL;
         const char *back = NULL;
         const char *refusal = NULL;
-        assert_true(nest_resize(product, pairs[i][0], 16, &arena, &there, &refusal));
+        assert_true(nest_resize(product, pairs[i][0], &wide, &arena, &there, &refusal));
         assert_string_not_equal(there, product);
-        assert_true(nest_resize(there, pairs[i][1], 16, &arena, &back, &refusal));
+        assert_true(nest_resize(there, pairs[i][1], &wide, &arena, &back, &refusal));
         assert_string_equal(back, product);
     }
 }
@@ -134,6 +146,7 @@ int main(void)
         cmocka_unit_test(nest_resize__two_tiles_and_a_strip__each_on_its_own),
         cmocka_unit_test(nest_resize__vectors_blocks_rounds__double_and_halve),
         cmocka_unit_test(nest_resize__no_such_size__is_refused_in_words),
+        cmocka_unit_test(nest_resize__results_beyond_the_registers__is_refused),
         cmocka_unit_test(nest_resize__there_and_back__is_as_before),
         cmocka_unit_test(nest_size_change__every_row__has_a_name_of_its_own),
     };

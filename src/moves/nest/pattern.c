@@ -302,7 +302,7 @@ static void add_tiles(struct patterns *p)
             add_packed(p, &search.sites[s], sizes[i], 0, 3.0 - 0.02 * (double)i);
         for (size_t i = 0; p->count > before && i < sizeof strips / sizeof *strips; i++)
             add_packed(p, &search.sites[s], is_wide ? strips[i].wide : strips[i].narrow,
-                       strips[i].rows, 2.89 - 0.01 * (double)i);
+                       strips[i].rows, 2.69 - 0.01 * (double)i);
         const size_t most = p->count > before ? TILES_BESIDE_PACKED : count;
         for (size_t i = 0; i < most; i++)
             add_tile(p, &search.sites[s], sizes[i], 2.6 - 0.02 * (double)i);

@@ -74,7 +74,7 @@ const struct nest_size_change *nest_size_change(size_t number)
  */
 
 /* Rows of a register tile: between these there is little to gain. */
-static const int64_t heights[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24, 28};
+static const int64_t heights[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28};
 
 static int64_t next_height(int64_t now, bool is_larger)
 {
@@ -106,7 +106,7 @@ static int64_t next_size(const struct row *row, int64_t now, int64_t lanes)
 struct sequence {
     struct nest_step steps[NEST_MAX_STEPS];
     size_t count;
-    int64_t lanes;
+    int64_t lanes, registers;
 };
 
 static bool parse(const char *text, struct arena *arena, struct sequence *out, const char **refusal)
@@ -200,6 +200,20 @@ static bool is_meant(const struct sequence *s, const struct row *row, const stru
     return false;
 }
 
+/* Has the tile more results than registers hold, beside a row of what is read? `tile` is where it
+ * stands. */
+static bool is_too_large(const struct sequence *s, size_t tile)
+{
+    const struct nest_step_arg *lanes = lanes_of(s, &s->steps[tile]);
+    int64_t vectors = lanes ? lanes->number / s->lanes : 0;
+    int64_t results = vectors;
+    for (size_t a = 0; a < s->steps[tile].arg_count && results <= s->registers; a++) {
+        if (&s->steps[tile].args[a] != lanes)
+            results *= s->steps[tile].args[a].number;
+    }
+    return results + vectors > s->registers;
+}
+
 /* Changes every number that is meant. */
 static bool change(struct sequence *s, const struct row *row, struct arena *arena,
                    const char **refusal)
@@ -227,18 +241,25 @@ static bool change(struct sequence *s, const struct row *row, struct arena *aren
             changed++;
         }
     }
+    if (tile && row->is_larger && (row->part == TILE_HEIGHT || row->part == TILE_WIDTH) &&
+        is_too_large(&result, (size_t)(tile - s->steps))) {
+        *refusal = arena_printf(arena, "the results of a larger tile do not fit %lld registers",
+                                (long long)s->registers);
+        return false;
+    }
     *s = result;
     if (changed == 0)
         *refusal = "no step has such a size";
     return changed > 0;
 }
 
-bool nest_resize(const char *steps, const char *name, int64_t lanes, struct arena *arena,
-                 const char **out, const char **refusal)
+bool nest_resize(const char *steps, const char *name, const struct nest_vectors *vectors,
+                 struct arena *arena, const char **out, const char **refusal)
 {
     struct sequence *s = arena_alloc(arena, sizeof *s);
-    s->lanes = lanes;
-    if (lanes < 2) {
+    s->lanes = vectors->lanes;
+    s->registers = vectors->registers;
+    if (vectors->lanes < 2) {
         *refusal = "the target has no vectors that are known";
         return false;
     }

@@ -23,9 +23,14 @@ struct nest_size_change {
 /* The one of that number, in the order in which they are worth trying; NULL beyond the last. */
 const struct nest_size_change *nest_size_change(size_t number);
 
-/* The sequence with another size, in `*out`; `lanes` of a vector here. False with the refusal in
- * words: there is no such change, no step has such a size, or it ends there. */
-bool nest_resize(const char *steps, const char *name, int64_t lanes, struct arena *arena,
-                 const char **out, const char **refusal);
+/* Of the target: lanes of a vector, and how many registers hold vectors. */
+struct nest_vectors {
+    int64_t lanes, registers;
+};
+
+/* The sequence with another size, in `*out`. False with the refusal in words: there is no such
+ * change, no step has such a size, it ends there, or a tile would not fit the registers. */
+bool nest_resize(const char *steps, const char *name, const struct nest_vectors *vectors,
+                 struct arena *arena, const char **out, const char **refusal);
 
 #endif
