@@ -243,6 +243,9 @@ void spans_judged(struct run *run, const char *decision_id, const struct decisio
 
 /* Judges what memory knows of this task, else of related ones, before the search begins. */
 bool remember_start(struct run *run, struct err *err);
+/* The best of this task on each other machine that has one, the nearest first. */
+bool remember_elsewhere(struct run *run, struct arena *arena, struct graph_decisions *out,
+                        struct err *err);
 /* What experience is worth here: the posterior of each move's gain, and how far others' carry. */
 bool remember_transfer(struct graph *graph, const struct task *task, const char *target_id,
                        const struct move *catalogue, size_t count, struct arena *arena,

@@ -3,6 +3,8 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { RELATED_STARTS = 3, RELATED_LOOKED_AT = 10 };
 
@@ -119,6 +121,48 @@ static bool begin_with_best(struct run *run, const struct graph_decision *best, 
     return begin_with(run, best, "best known candidate of this task", &proposal, err);
 }
 
+struct elsewhere {
+    struct graph_decision best;
+    double distance;
+};
+
+static int by_distance(const void *a, const void *b)
+{
+    const struct elsewhere *x = a;
+    const struct elsewhere *y = b;
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return strcmp(x->best.target_id, y->best.target_id);
+}
+
+bool remember_elsewhere(struct run *run, struct arena *arena, struct graph_decisions *out,
+                        struct err *err)
+{
+    struct transfer transfer;
+    size_t count = 0;
+    if (!remember_transfer(run->memory.graph, run->task, run->features->id.text, run->catalogue,
+                           run->catalogue_count, arena, &transfer, err))
+        return false;
+    struct elsewhere *all = arena_array(arena, transfer.target_count + 1, sizeof *all);
+    for (size_t i = 0; i < transfer.target_count; i++) {
+        const char *target_id = transfer.targets[i].id;
+        bool found = false;
+        if (str_equal(target_id, run->features->id.text))
+            continue;
+        if (!graph_best(run->memory.graph, run->task->id.text, target_id, arena, &found,
+                        &all[count].best, err))
+            return false;
+        all[count].distance = transfer_distance(&transfer, target_id);
+        count += found;
+    }
+    qsort(all, count, sizeof *all, by_distance);
+    struct graph_decision *items = arena_array(arena, count + 1, sizeof *items);
+    for (size_t i = 0; i < count; i++)
+        items[i] = all[i].best;
+    *out = (struct graph_decisions){.items = items, .count = count};
+    return true;
+}
+
 static const char *opening_words(const struct opening *opening, struct arena *arena)
 {
     const char *words = opening->move_count == 0 ? opening->text : "";
@@ -148,25 +192,51 @@ static bool begin_with_opening(struct run *run, const struct opening *opening, b
     return begin_with(run, opening->from, "experience with related tasks", &proposal, err);
 }
 
-/* Those that promise most. */
-static bool begin_with_openings(struct run *run, struct err *err)
+/* Those that promise most, so many at most; `*started` says how many it were. */
+static bool begin_with_openings(struct run *run, const struct graph_decisions *from, size_t most,
+                                size_t *started, struct err *err)
 {
-    struct graph_decisions related;
     const struct opening *openings = NULL;
     size_t count = 0;
-    int starts = 0;
-    if (!graph_related(run->memory.graph, run->task->id.text, run->features->id.text,
-                       RELATED_LOOKED_AT, run->arena, &related, err) ||
-        !openings_find(run, &related, run->arena, &openings, &count, err))
+    *started = 0;
+    if (!openings_find(run, from, run->arena, &openings, &count, err))
         return false;
-    for (size_t i = 0; i < count && starts < RELATED_STARTS; i++) {
+    for (size_t i = 0; i < count && *started < most; i++) {
         bool used = false;
         if (run->evaluations >= run->opts.budget)
             break;
         if (!begin_with_opening(run, &openings[i], &used, err))
             return false;
-        starts += used;
+        *started += used;
     }
+    return true;
+}
+
+static bool begin_with_related(struct run *run, struct err *err)
+{
+    struct graph_decisions related;
+    size_t started = 0;
+    return graph_related(run->memory.graph, run->task->id.text, run->features->id.text,
+                         RELATED_LOOKED_AT, run->arena, &related, err) &&
+           begin_with_openings(run, &related, RELATED_STARTS, &started, err);
+}
+
+/* As it stands where its recipe reads here; else its moves, played again with what is here. */
+static bool begin_with_elsewhere(struct run *run, bool *used, struct err *err)
+{
+    struct graph_decisions elsewhere;
+    size_t started = 0;
+    *used = false;
+    if (!remember_elsewhere(run, run->arena, &elsewhere, err))
+        return false;
+    for (size_t i = 0; i < elsewhere.count && !*used; i++)
+        if (!begin_with_best(run, &elsewhere.items[i], used, err))
+            return false;
+    if (*used)
+        return true;
+    if (!begin_with_openings(run, &elsewhere, 1, &started, err))
+        return false;
+    *used = started > 0;
     return true;
 }
 
@@ -182,5 +252,7 @@ bool remember_start(struct run *run, struct err *err)
         return false;
     if (found && !begin_with_best(run, &best, &used, err))
         return false;
-    return used || (skill_start(run, err) && begin_with_openings(run, err));
+    if (!used && !begin_with_elsewhere(run, &used, err))
+        return false;
+    return used || (skill_start(run, err) && begin_with_related(run, err));
 }

@@ -52,6 +52,18 @@ static const char *append(struct place *p, const char *kind, struct buf *body)
     return arena_strdup(&p->arena, id.text);
 }
 
+static const char *run_on(struct place *p, const char *task, const char *target)
+{
+    struct buf body = {0};
+    event_write_run(&(struct run_event){.task_id = task,
+                                        .target_id = target,
+                                        .policy = "mcts",
+                                        .proposer = "offline",
+                                        .budget = 4},
+                    &body);
+    return append(p, EVENT_RUN, &body);
+}
+
 /* A task of which nothing but its name and family is known, with a run. */
 static const char *other_task(struct place *p, const char *name, const char *family)
 {
@@ -61,17 +73,12 @@ static const char *other_task(struct place *p, const char *name, const char *fam
             .task_id = name, .name = name, .family = family, .dtype = "float32", .features = ""},
         &body);
     (void)append(p, EVENT_TASK, &body);
-    event_write_run(&(struct run_event){.task_id = name,
-                                        .target_id = p->run.features->id.text,
-                                        .policy = "mcts",
-                                        .proposer = "offline",
-                                        .budget = 4},
-                    &body);
-    return append(p, EVENT_RUN, &body);
+    return run_on(p, name, p->run.features->id.text);
 }
 
 struct winner {
     const char *run, *task, *parent, *intent, *moves[4], *recipe;
+    const char *target; /* NULL: this one */
     double log_ratio;
 };
 
@@ -93,7 +100,7 @@ static const char *won(struct place *p, const struct winner *w)
     const char *id = append(p, EVENT_DECISION, &body);
     struct outcome_event outcome = {.run_id = w->run,
                                     .decision_id = id,
-                                    .target_id = p->run.features->id.text,
+                                    .target_id = w->target ? w->target : p->run.features->id.text,
                                     .task_id = w->task};
     outcome.verdict = (struct verdict){.kind = VERDICT_TIMED,
                                        .log_ratio = w->log_ratio,
@@ -221,6 +228,48 @@ static void openings_find__no_move_is_here__finds_none(void **state)
     assert_int_equal(p->count, 0);
 }
 
+static void know_machine(struct place *p, const char *id, int64_t vector_bytes)
+{
+    const struct target_features *here = p->run.features;
+    struct buf body = {0};
+    event_write_target(&(struct target_event){.target_id = id,
+                                              .name = "fake",
+                                              .arch = here->arch,
+                                              .vector_bytes = vector_bytes,
+                                              .peak_gflops_f32 = 100,
+                                              .memory_gbs = 10},
+                       &body);
+    (void)append(p, EVENT_TARGET, &body);
+}
+
+static void remember_elsewhere__won_on_three_machines__the_others_by_distance(void **state)
+{
+    struct place *p = *state;
+    static const struct {
+        const char *id;
+        int64_t vector_bytes;
+    } machines[] = {{"far", 256}, {"near", 32}, {"idle", 32}};
+    assert_ok(p, run_record_subject(&p->run, &p->err));
+    const char *task = p->run.task->id.text;
+    for (size_t i = 0; i < 3; i++)
+        know_machine(p, machines[i].id, machines[i].vector_bytes);
+    know_machine(p, p->run.features->id.text, 16);
+    const char *const won_on[] = {"far", "near", p->run.features->id.text};
+    for (size_t i = 0; i < 3; i++)
+        (void)won(p, &(struct winner){.run = run_on(p, task, won_on[i]),
+                                      .task = task,
+                                      .parent = "",
+                                      .target = won_on[i],
+                                      .moves = {"unroll-4"},
+                                      .recipe = "unroll=4",
+                                      .log_ratio = 2.0 - 0.5 * (double)i});
+    struct graph_decisions elsewhere;
+    assert_ok(p, remember_elsewhere(&p->run, &p->arena, &elsewhere, &p->err));
+    assert_int_equal(elsewhere.count, 2);
+    assert_string_equal(elsewhere.items[0].target_id, "near");
+    assert_string_equal(elsewhere.items[1].target_id, "far");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +285,9 @@ int main(void)
                                         make_place, remove_place),
         cmocka_unit_test_setup_teardown(openings_find__no_move_is_here__finds_none, make_place,
                                         remove_place),
+        cmocka_unit_test_setup_teardown(
+            remember_elsewhere__won_on_three_machines__the_others_by_distance, make_place,
+            remove_place),
     };
     return cmocka_run_group_tests_name("engine_opening", tests, NULL, NULL);
 }
