@@ -168,6 +168,47 @@ static void regtile__rows_spread_over_threads__none_is_done_twice(void **state)
     must_hold(text, " + 8 <= m ? j"); /* columns are of one thread */
 }
 
+static void regtile__loops_collapsed_over_threads__are_refused(void **state)
+{
+    static const struct {
+        const char *pragma, *steps;
+    } rows[] = {
+        {"#pragma omp parallel for collapse(2)", "regtile(j:3,k:8)"},
+        {"#pragma omp parallel for collapse (3) schedule(static)", "vectorize(k:8)"},
+        {"#pragma omp parallel for collapse(1 + 1)", "regtile(j:3,k:8)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const char *body = arena_printf(&arena,
+                                        "    %s\n"
+                                        "    for (int64_t i = 0; i < n; i++)\n"
+                                        "        for (int64_t j = 0; j < n; j++)\n"
+                                        "            for (int64_t k = 0; k < m; k++)\n"
+                                        "                a[(i * n + j) * m + k] = b[j * m + k];",
+                                        rows[i].pragma);
+        const char *text = after(&arena, &plain, body, rows[i].steps);
+        if (strchr(text, '\n'))
+            fail_msg("'%s' below '%s' was not refused:\n%s", rows[i].steps, rows[i].pragma, text);
+        must_hold(text, "is one with others by 'collapse'");
+    }
+}
+
+static void regtile__a_loop_below_the_collapsed_ones__is_cut(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain,
+                             "    #pragma omp parallel for collapse(2)\n"
+                             "    for (int64_t h = 0; h < n; h++)\n"
+                             "        for (int64_t i = 0; i < n; i++)\n"
+                             "            for (int64_t j = 0; j < n; j++)\n"
+                             "                for (int64_t k = 0; k < m; k++)\n"
+                             "                    a[((h * n + i) * n + j) * m + k] = b[k];",
+                             "regtile(j:3,k:8)");
+    (void)state;
+    must_hold(text, "j_at = j + 3 <= n ? j : n - 3;\n");
+}
+
 static void regtile__results_across_memory__are_stored_lane_by_lane(void **state)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -509,6 +550,16 @@ static const struct {
      "        a[2 * i + 1] = at;\n"
      "    }",
      "argmax(j)"},
+    {"    for (int64_t i = 0; i < n; i += 2) {\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = b[i * m + j];\n"
+     "    }",
+     "regtile(i:2,j:8)"},
+    {"    for (int64_t i = 0; i < 7; i += 2) {\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = b[i * m + j];\n"
+     "    }",
+     "regtile(i:3,j:8)"},
     {"    for (int64_t i = 0; i < n; i++) {\n"
      "        real s = 0;\n"
      "        for (int64_t j = 0; j < m; j++)\n"
@@ -672,6 +723,8 @@ int main(void)
         cmocka_unit_test(regtile__product__is_named_variables),
         cmocka_unit_test(regtile__rows_add_to_what_is_there__none_is_done_twice),
         cmocka_unit_test(regtile__rows_spread_over_threads__none_is_done_twice),
+        cmocka_unit_test(regtile__loops_collapsed_over_threads__are_refused),
+        cmocka_unit_test(regtile__a_loop_below_the_collapsed_ones__is_cut),
         cmocka_unit_test(regtile__results_across_memory__are_stored_lane_by_lane),
         cmocka_unit_test(prefetch__rows__each_line_of_a_later_row_once),
         cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),

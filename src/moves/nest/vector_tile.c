@@ -4,6 +4,9 @@
 #include "base/str.h"
 #include "moves/nest/depend.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 bool vector_independent(const struct nest_edit *edit, const struct nest_stmt *loop,
                         const char **refusal)
 {
@@ -132,7 +135,8 @@ static void end_with_last(struct nest_edit *edit, struct nest_stmt *loop, int64_
 }
 
 /* Can its last tile do rounds again that others have done? Not of a loop whose rounds are spread
- * over threads, which would write the same element at once; nor of the loop in the lanes as a
+ * over threads, which would write the same element at once; nor of one that leaves rounds out, as
+ * where the last tile would begin ("n - 3") is then no round; nor of the loop in the lanes as a
  * whole, whose tiles shall lie at multiples of a vector. */
 static bool may_overlap(const struct nest_edit *edit, const struct vector_tiles *tiles, size_t at)
 {
@@ -140,7 +144,7 @@ static bool may_overlap(const struct nest_edit *edit, const struct vector_tiles 
     const char *refusal = NULL;
     const int64_t trips = nest_trip_count(edit, tile->loop);
     const bool is_rest = at == tiles->vector && !nest_expr_same(tile->loop->from, tiles->begin);
-    return !tile->loop->pragma && (at != tiles->vector || is_rest) &&
+    return !tile->loop->pragma && tile->loop->step == 1 && (at != tiles->vector || is_rest) &&
            str_equal(tile->loop->op, "<") && nest_counts_upward(edit, tile->loop, &refusal) &&
            (trips < 0 || is_rest || (trips >= tile->factor && trips % tile->factor != 0)) &&
            may_repeat(edit, tile->loop);
@@ -202,9 +206,42 @@ static bool cut(struct nest_edit *edit, struct vector_tiles tiles, size_t at, in
            cut(edit, tiles, at + 1, lanes, refusal);
 }
 
+/* How many loops OpenMP makes one of, this one and those in it; all where that is no number. */
+static long collapsed(const struct nest_stmt *loop)
+{
+    const char *clause = loop->pragma ? strstr(loop->pragma, "collapse") : NULL;
+    const char *number = clause ? strchr(clause, '(') : NULL;
+    char *end = NULL;
+    if (!number)
+        return 1;
+    const long count = strtol(number + 1, &end, 10);
+    return end[strspn(end, " ")] == ')' ? count : NEST_MAX_DEPTH;
+}
+
+/* Loops that are one to OpenMP hang directly in each other, with nothing beside them: what is left
+ * over of one has no place there; and the rounds of each are spread over threads. */
+static bool check_collapse(const struct nest_edit *edit, const struct nest_stmt *loop,
+                           const char **refusal)
+{
+    struct nest_stmt *around[NEST_MAX_DEPTH];
+    const size_t depth = nest_loops_around(edit->nest, loop, around);
+    bool is_alone = collapsed(loop) <= 1;
+    for (size_t i = 0; i < depth; i++)
+        is_alone = is_alone && collapsed(around[i]) <= (long)(depth - i);
+    if (!is_alone)
+        return nest_refuse(edit, refusal,
+                           "loop '%s' is one with others by 'collapse' of an OpenMP pragma",
+                           loop->name);
+    return true;
+}
+
 bool vector_cut(struct nest_edit *edit, const struct vector_tiles *tiles, const char **refusal)
 {
     const int64_t lanes = vector_lanes(edit, refusal);
+    for (size_t i = 0; i < tiles->count; i++) {
+        if (!check_collapse(edit, tiles->items[i].loop, refusal))
+            return false;
+    }
     struct vector_tiles all = *tiles;
     all.begin = tiles->items[tiles->vector].loop->from;
     return lanes > 0 && cut(edit, all, 0, lanes, refusal);
