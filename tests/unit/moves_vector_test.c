@@ -289,6 +289,9 @@ static void argmax__what_is_another_search__is_refused_in_words(void **state)
         {"b[i * m + j] > most", "most = b[i * m + j]; best = j + 1;", "does not search where"},
         {"b[j * m + i] > b[best * m + i]", "best = j;", "no neighbours"},
         {"b[i * m + 2 * j] > most", "most = b[i * m + 2 * j]; best = j;", "no neighbours"},
+        {"b[i * m + j] > b[i * m + small]", "small = j;", "holds fewer places"},
+        {"b[i * m + j] > b[i * m + best]", "best = (uint16_t)j;", "holds fewer places"},
+        {"b[i * m + j] > b[i * m + best]", "best = (real)j;", "holds fewer places"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -296,6 +299,7 @@ static void argmax__what_is_another_search__is_refused_in_words(void **state)
         const char *body = arena_printf(&arena,
                                         "    for (int64_t i = 0; i < n; i++) {\n"
                                         "        int64_t best = 0;\n"
+                                        "        uint8_t small = 0;\n"
                                         "        real most = 0;\n"
                                         "        for (int64_t j = 0; j < m; j++)\n"
                                         "            if (%s) { %s }\n"
@@ -560,6 +564,63 @@ static const struct {
      "            a[i * m + j] = b[i * m + j];\n"
      "    }",
      "regtile(i:3,j:8)"},
+    {"    const uint64_t lo = n / 6;\n"
+     "    for (int64_t i = 0; i < n; i++) {\n"
+     "        int64_t best = 0;\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = b[i * m + j] > 9 ? b[i * m + j] : b[i * m + j] * 0 / 0;\n"
+     "        for (int64_t j = lo; j < m; j++)\n"
+     "            if (a[i * m + j] > a[i * m + best])\n"
+     "                best = j;\n"
+     "        a[i * m] = best;\n"
+     "    }",
+     "argmax(j2)"},
+    {"    const uint64_t lo = n / 6;\n"
+     "    for (int64_t i = 0; i < n; i++) {\n"
+     "        int64_t best = 0;\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = j > 0 ? b[i * m + j] : b[i * m + j] * 0 / 0;\n"
+     "        for (int64_t j = lo; j < m; j++)\n"
+     "            if (a[i * m + j] > a[i * m + best])\n"
+     "                best = j;\n"
+     "        a[i * m] = best;\n"
+     "    }",
+     "argmax(j2)"},
+    {"    const uint64_t lo = n / 6;\n"
+     "    for (int64_t i = 0; i < n; i++) {\n"
+     "        int64_t best = 0;\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = j != m / 2 ? b[i * m + j] : b[i * m + j] * 0 / 0;\n"
+     "        for (int64_t j = lo; j < m; j++)\n"
+     "            if (a[i * m + j] > a[i * m + best])\n"
+     "                best = j;\n"
+     "        a[i * m] = best;\n"
+     "    }",
+     "argmax(j2)"},
+    {"    const uint64_t lo = n / 6;\n"
+     "    for (int64_t i = 0; i < n; i++) {\n"
+     "        int64_t best = 0;\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] = j < m - 1 ? b[i * m + j] : b[i * m + j] * 0 / 0;\n"
+     "        for (int64_t j = lo; j < m; j++)\n"
+     "            if (a[i * m + j] > a[i * m + best])\n"
+     "                best = j;\n"
+     "        a[i * m] = best;\n"
+     "    }",
+     "argmax(j2)"},
+    {"    const uint64_t lo = n / 6;\n"
+     "    const real zero = b[0] - b[0];\n"
+     "    for (int64_t i = 0; i < n; i++) {\n"
+     "        real most = 1 / zero;\n"
+     "        int64_t at = -2;\n"
+     "        for (int64_t j = lo; j < m; j++)\n"
+     "            if (b[i * m + j] > most) {\n"
+     "                most = b[i * m + j];\n"
+     "                at = j;\n"
+     "            }\n"
+     "        a[i] = at;\n"
+     "    }",
+     "argmax(j)"},
     {"    for (int64_t i = 0; i < n; i++) {\n"
      "        real s = 0;\n"
      "        for (int64_t j = 0; j < m; j++)\n"

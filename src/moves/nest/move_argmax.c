@@ -24,6 +24,28 @@ static bool is_counter(const struct nest_expr *expr, const struct nest_symbol *c
     return expr->kind == NEST_NAME && expr->symbol == counter;
 }
 
+/* Can it hold what the counter holds? Types of 32 bits are taken to: rows are no longer. */
+static bool holds_places(const struct nest_edit *edit, const char *type)
+{
+    static const char *const types[] = {
+        "int",      "int32_t",  "int64_t", "ptrdiff_t",    "long",          "long long", "unsigned",
+        "uint32_t", "uint64_t", "size_t",  "unsigned int", "unsigned long", NULL};
+    for (size_t i = 0; types[i]; i++) {
+        if (str_equal(nest_plain_type(edit, type), types[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The element at `best` is the largest so far only where `best` is set to the place itself. */
+static bool keeps_places(const struct search *s)
+{
+    bool keeps = holds_places(s->edit, s->best->type);
+    for (const struct nest_expr *e = s->place; e->kind == NEST_CAST; e = e->args[0])
+        keeps = keeps && holds_places(s->edit, e->text);
+    return keeps;
+}
+
 /* Which side of the comparison is the loop's element, and what it is compared with. */
 static bool read_comparison(struct search *s, const struct nest_expr *condition)
 {
@@ -77,6 +99,9 @@ static bool find(struct search *s, const char **refusal)
         !starts_at_best(s))
         return nest_refuse(s->edit, refusal,
                            "loop '%s' does not search where the largest element is", s->loop->name);
+    if (!s->most && !keeps_places(s))
+        return nest_refuse(s->edit, refusal, "'%s' holds fewer places than counter '%s'",
+                           s->best->name, s->loop->name);
     if (s->loop->step != 1 || !nest_counts_upward(s->edit, s->loop, refusal))
         return nest_refuse(s->edit, refusal, "loop '%s' does not count up by 1", s->loop->name);
     if (!vector_is_lane(s->edit, s->element->symbol->type) ||
@@ -92,7 +117,27 @@ static bool find(struct search *s, const char **refusal)
     return true;
 }
 
-static const struct nest_expr *call(const struct search *s, const struct nest_expr *end)
+/* Where the loop starts, as its counter has it: compared with what is found, which is one less
+ * where nothing is, it must be signed even where `from` is not. (A counter that is unsigned starts
+ * at 0.) */
+static const struct nest_expr *begin_of(const struct search *s)
+{
+    const struct nest_expr *from = s->loop->from;
+    const char *type = nest_plain_type(s->edit, s->loop->symbol->type);
+    int64_t number = 0;
+    if (nest_is_number(from, &number))
+        return nest_number(s->edit, number);
+    if (from->kind == NEST_NAME && str_equal(nest_plain_type(s->edit, from->symbol->type), type))
+        return from;
+    struct nest_expr *cast = arena_alloc(s->edit->arena, sizeof *cast);
+    cast->kind = NEST_CAST;
+    cast->text = type;
+    cast->args[cast->arg_count++] = from;
+    return cast;
+}
+
+static const struct nest_expr *call(const struct search *s, const struct nest_expr *begin,
+                                    const struct nest_expr *end)
 {
     struct nest_edit *edit = s->edit;
     struct nest_expr *expr = arena_alloc(edit->arena, sizeof *expr);
@@ -102,7 +147,7 @@ static const struct nest_expr *call(const struct search *s, const struct nest_ex
     expr->args[expr->arg_count++] =
         nest_replace(edit, s->element->args[0], s->loop->symbol, nest_number(edit, 0));
     expr->args[expr->arg_count++] = s->start;
-    expr->args[expr->arg_count++] = s->loop->from;
+    expr->args[expr->arg_count++] = begin;
     expr->args[expr->arg_count++] = end;
     vector_need(edit, expr->text);
     return expr;
@@ -115,18 +160,19 @@ static void rewrite(struct search *s)
     struct nest_edit *edit = s->edit;
     const int line = s->loop->line;
     struct nest_stmt **link = nest_link(edit->nest, s->loop);
+    const struct nest_expr *begin = begin_of(s);
     const struct nest_expr *end = nest_end(edit, s->loop);
     struct nest_stmt *around = nest_new_stmt(edit, NEST_IF, line);
     struct nest_stmt *found =
         nest_new_variable(edit, arena_printf(edit->arena, "%s_best", s->loop->name),
-                          "const int64_t", call(s, end), line);
+                          "const int64_t", call(s, begin, end), line);
     found->symbol->is_integer = true;
     const struct nest_expr *at = nest_name(edit, found->symbol);
     struct nest_stmt *branch = nest_new_stmt(edit, NEST_IF, line);
-    around->value = nest_binary(edit, "<", s->loop->from, end);
+    around->value = nest_binary(edit, "<", begin, end);
     around->body = found;
     found->next = branch;
-    branch->value = nest_binary(edit, ">=", at, s->loop->from);
+    branch->value = nest_binary(edit, ">=", at, begin);
     branch->body = nest_assign(edit, nest_name(edit, s->best), "=",
                                nest_replace(edit, s->place, s->loop->symbol, at), line);
     if (s->most)
