@@ -3,9 +3,10 @@
  * from the baseline on. Its recipe is of little use elsewhere, since steps on a nest name the
  * nest's loops; the moves have names that all tasks share, and each builds its own steps on the
  * nest at hand. Those that do not apply here, or change nothing, are left out; how much of a
- * sequence is left says how far it can be believed. Sequences that come to the same recipe here
- * speak for it together. Only tasks of this family are asked: what won elsewhere begins worse than
- * what is believed of single moves (decision 37).
+ * sequence is left says how far it can be believed. What the winner did to
+ * its nest gives way to what promises clearly more for this one. Sequences that come to the same
+ * recipe here speak for it together. Only tasks of this family are asked: what won elsewhere begins
+ * worse than what is believed of single moves (decision 37).
  */
 #include "engine/opening.h"
 
@@ -17,6 +18,8 @@
 #include <string.h>
 
 enum { MOST_MOVES = 32 };
+/* By so much, in log-ratio, must another move on the nest promise more to take its place. */
+#define CLEARLY_MORE 0.3
 /* Gains of openings are drawn towards nothing, as if so much of a relative had gained nothing. */
 #define DOUBT 0.5
 
@@ -76,8 +79,10 @@ static bool is_same_move(const char *here, const char *there)
 
 enum { NOT_HERE = -1 };
 
+/* What is played with: this task's moves, and the one on the nest that promises most. */
 struct player {
-    const struct run *run; /* with this task's moves */
+    const struct run *run;
+    int best_nest;
     struct arena *arena;
 };
 
@@ -93,6 +98,24 @@ static int find_move(const struct player *p, const char *name)
             return (int)i;
     }
     return NOT_HERE;
+}
+
+/* By what is read off the loops at hand, not by what was learned: a gain is shared among the moves
+ * of its step, so that a move that was never tried looks better than one that won. */
+static double promise_on_nest(const struct player *p, int move)
+{
+    return p->run->catalogue[move].prior_log_ratio;
+}
+
+static int find_best_nest(const struct player *p)
+{
+    int best = NOT_HERE;
+    for (size_t i = 0; i < p->run->catalogue_count; i++) {
+        if (is_on_nest(p, (int)i) &&
+            (best == NOT_HERE || promise_on_nest(p, (int)i) > promise_on_nest(p, best)))
+            best = (int)i;
+    }
+    return best;
 }
 
 /* The moves here, in order, with their recipe; those that are refused are left out. */
@@ -144,6 +167,30 @@ static void drop_idle(const struct player *p, struct line *line)
         *line = less;
 }
 
+/* A move of this task's own at the beginning, in place of the others on the nest. */
+static void begin_with_own(const struct player *p, struct line *line)
+{
+    struct line own = {.moves = {p->best_nest}, .count = 1};
+    for (size_t i = 0; i < line->count && own.count < MOST_MOVES; i++) {
+        if (!is_on_nest(p, line->moves[i]))
+            own.moves[own.count++] = line->moves[i];
+    }
+    *line = own;
+}
+
+static bool has_better_own(const struct player *p, const struct line *line)
+{
+    int best = NOT_HERE;
+    for (size_t i = 0; i < line->count; i++) {
+        const int move = line->moves[i];
+        if (is_on_nest(p, move) &&
+            (best == NOT_HERE || promise_on_nest(p, move) > promise_on_nest(p, best)))
+            best = move;
+    }
+    return best != NOT_HERE &&
+           promise_on_nest(p, p->best_nest) > promise_on_nest(p, best) + CLEARLY_MORE;
+}
+
 /* A sequence as the moves that are here. Each on the nest stands for the whole nest, so that only
  * the last counts; playing one costs the printing and editing of the text that it makes. */
 static void write_line(const struct player *p, const struct sequence *s, struct line *line)
@@ -162,13 +209,16 @@ static void write_line(const struct player *p, const struct sequence *s, struct 
 }
 
 /* The share of the moves that are here and apply; those that make the recipe are in `out`. */
-static double play(const struct player *p, const struct sequence *s, struct opening *out)
+static double play(const struct player *p, const struct sequence *s, bool is_own_task,
+                   struct opening *out)
 {
     struct line line;
     write_line(p, s, &line);
     const size_t here = line.count;
     if (here == 0)
         return 0.0;
+    if (!is_own_task && has_better_own(p, &line))
+        begin_with_own(p, &line);
     play_line(p, &line);
     const size_t applied = line.count < here ? line.count : here;
     drop_idle(p, &line);
@@ -236,13 +286,14 @@ static bool ask_all(const struct player *p, const struct graph_decisions *relate
     const char *plain = recipe_text(recipe_plain(&run->moves, p->arena), p->arena);
     for (size_t i = 0; i < related->count; i++) {
         const struct graph_decision *d = &related->items[i];
+        const bool is_own = str_equal(d->task_id, run->task->id.text);
         struct opening opening = {.from = d, .votes = 1};
         struct sequence sequence;
         if (d->log_low <= 0.0 || !str_equal(d->family, run->task->family))
             continue;
         if (!sequence_of(run->memory.graph, d->id, p->arena, &sequence, err))
             return false;
-        const double share = sequence.is_known ? play(p, &sequence, &opening)
+        const double share = sequence.is_known ? play(p, &sequence, is_own, &opening)
                                                : take_recipe(run, d, p->arena, &opening);
         if (share > 0.0 && !str_equal(opening.text, plain))
             vote(votes, &opening, share);
@@ -254,11 +305,12 @@ bool openings_find(struct run *run, const struct graph_decisions *related, struc
                    const struct opening **out, size_t *out_count, struct err *err)
 {
     const size_t room = related->count + 1;
-    const struct player player = {.run = run, .arena = arena};
+    struct player player = {.run = run, .arena = arena};
     struct votes votes = {.openings = arena_array(arena, room, sizeof(struct opening)),
                           .weights = arena_array(arena, room, sizeof(double)),
                           .promises = arena_array(arena, room, sizeof(double)),
                           .gains = arena_array(arena, room, sizeof(double))};
+    player.best_nest = find_best_nest(&player);
     if (!ask_all(&player, related, &votes, err))
         return false;
     for (size_t i = 0; i < votes.count; i++) {

@@ -214,6 +214,29 @@ static void openings_find__a_later_move_takes_one_back__it_is_left_out(void **st
     assert_string_equal(p->openings[0].moves[1], "unroll-16");
 }
 
+/* What a relative did to its nest gives way to what promises more here; its flags stay. */
+static void openings_find__a_weaker_nest_move__gives_way_to_ones_own(void **state)
+{
+    struct place *p = *state;
+    (void)won(p, &(struct winner){.run = other_task(p, "rows", "elementwise"),
+                                  .task = "rows",
+                                  .parent = "",
+                                  .moves = {"nest-vectors-1", "unroll-16"},
+                                  .recipe = "a",
+                                  .log_ratio = 0.5});
+    /* Here vectors, four at once, are sure. */
+    struct move *moves =
+        arena_memdup(&p->arena, p->run.catalogue, p->run.catalogue_count * sizeof *moves);
+    for (size_t i = 0; i < p->run.catalogue_count; i++)
+        if (str_equal(moves[i].name, "nest-vectors-4"))
+            moves[i].prior_log_ratio = 3.0;
+    p->run.catalogue = moves;
+    find(p);
+    assert_int_equal(p->count, 1);
+    assert_string_equal(p->openings[0].moves[0], "nest-vectors-4");
+    assert_string_equal(p->openings[0].moves[1], "unroll-16");
+}
+
 /* Nothing of it is here: there is nothing to begin with. */
 static void openings_find__no_move_is_here__finds_none(void **state)
 {
@@ -282,6 +305,8 @@ int main(void)
             openings_find__two_relatives_agree__speak_for_it_together_and_no_stranger_does,
             make_place, remove_place),
         cmocka_unit_test_setup_teardown(openings_find__a_later_move_takes_one_back__it_is_left_out,
+                                        make_place, remove_place),
+        cmocka_unit_test_setup_teardown(openings_find__a_weaker_nest_move__gives_way_to_ones_own,
                                         make_place, remove_place),
         cmocka_unit_test_setup_teardown(openings_find__no_move_is_here__finds_none, make_place,
                                         remove_place),
