@@ -228,10 +228,14 @@ static size_t add_group(struct forest *forest, size_t parent)
     return forest->count++;
 }
 
-/* Hangs the cells of a move into its tree, and the place where we are. Returns the group of the
- * task here. */
-static size_t grow_tree(struct forest *forest, struct cells cells, const struct transfer *transfer,
-                        const struct transfer_move *move)
+/* Where we are in the tree of a move. */
+struct leaf {
+    size_t family, task;
+};
+
+/* Hangs the cells of a move into its tree, and the place where we are. */
+static void grow_tree(struct forest *forest, struct cells cells, const struct transfer *transfer,
+                      const struct transfer_move *move, struct leaf *place)
 {
     const struct transfer_place *here = &transfer->here;
     const double prior = prior_sd(move->prior_log_ratio);
@@ -272,13 +276,12 @@ static size_t grow_tree(struct forest *forest, struct cells cells, const struct 
     }
     if (here_family == 0)
         here_family = add_group(forest, root);
-    /* What a move on the loops promises is read off the loops at hand: it says something of this
-     * family, and nothing of others (decision 37). */
-    const size_t of_prior = move->kind == KNOWLEDGE_STRUCTURE ? here_family : root;
-    stats_group_see(&forest->groups[of_prior], move->prior_log_ratio, prior * prior);
+    place->family = here_family;
+    if (move->kind != KNOWLEDGE_STRUCTURE)
+        stats_group_see(&forest->groups[root], move->prior_log_ratio, prior * prior);
     if (here_regime == 0)
         here_regime = add_group(forest, here_family);
-    return here_task != 0 ? here_task : add_group(forest, here_regime);
+    place->task = here_task != 0 ? here_task : add_group(forest, here_regime);
 }
 
 /* How far two machines are from each other, by their texts: the same pairs come again and again. */
@@ -417,11 +420,11 @@ static void learn_kind(struct transfer *transfer, struct transfer_belief *belief
 {
     struct transfer_discount *discount = &transfer->discounts[kind];
     CLEANUP(forest_free) struct forest forest = {0};
-    size_t *leaves = arena_array(arena, count + 1, sizeof *leaves);
+    struct leaf *leaves = arena_array(arena, count + 1, sizeof *leaves);
     learn_machines(transfer, moves, count, cells, kind, arena);
     for (size_t i = 0; i < count; i++) {
         if (moves[i].kind == kind)
-            leaves[i] = grow_tree(&forest, cells_of(cells, moves[i].name), transfer, &moves[i]);
+            grow_tree(&forest, cells_of(cells, moves[i].name), transfer, &moves[i], &leaves[i]);
     }
     struct stats_between levels[LEVELS] = {
         [FAMILY_LEVEL] = {.prior = priors[kind].family * priors[kind].family},
@@ -440,7 +443,13 @@ static void learn_kind(struct transfer *transfer, struct transfer_belief *belief
     for (size_t i = 0; i < count; i++) {
         if (moves[i].kind != kind)
             continue;
-        const struct stats_normal posterior = stats_group_posterior(forest.groups, leaves[i]);
+        const double prior = prior_sd(moves[i].prior_log_ratio);
+        /* What a move on the loops promises is read off the loops at hand: it says something of
+         * this family, and nothing of others (decision 37). */
+        if (kind == KNOWLEDGE_STRUCTURE)
+            stats_group_add(forest.groups, leaves[i].family, moves[i].prior_log_ratio,
+                            prior * prior);
+        const struct stats_normal posterior = stats_group_posterior(forest.groups, leaves[i].task);
         const struct cells own = cells_of(cells, moves[i].name);
         beliefs[i] = (struct transfer_belief){.move = moves[i].name,
                                               .kind = kind,

@@ -229,9 +229,11 @@ static bool begin_with_elsewhere(struct run *run, bool *used, struct err *err)
     *used = false;
     if (!remember_elsewhere(run, run->arena, &elsewhere, err))
         return false;
-    for (size_t i = 0; i < elsewhere.count && !*used; i++)
-        if (!begin_with_best(run, &elsewhere.items[i], used, err))
-            return false;
+    if (elsewhere.count == 0)
+        return true;
+    elsewhere.count = 1; /* the nearest */
+    if (!begin_with_best(run, &elsewhere.items[0], used, err))
+        return false;
     if (*used)
         return true;
     if (!begin_with_openings(run, &elsewhere, 1, &started, err))

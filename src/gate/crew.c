@@ -1,5 +1,7 @@
 #include "gate/crew.h"
 
+#include "os/os.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -54,6 +56,8 @@ static void destroy(struct crew *crew)
 
 struct crew *crew_open(void)
 {
+    if (os_cpus_allowed(NULL, 0) < 2)
+        return NULL;
     struct crew *crew = calloc(1, sizeof *crew);
     if (!crew)
         return NULL;

@@ -14,7 +14,7 @@
 
 struct crew;
 
-/* NULL where no thread can be had: the caller then works alone. */
+/* NULL where no thread can be had, or there is one processor only: the caller then works alone. */
 struct crew *crew_open(void);
 /* `crew` may be NULL. */
 void crew_close(struct crew *crew);

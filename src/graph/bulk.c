@@ -43,10 +43,22 @@ static bool list_indices(struct graph *graph, struct bulk *bulk, const char **na
         if (!has_row)
             return true;
         if (bulk->count == BULK_MAX_INDICES)
-            BUG("graph: more than %d indices", BULK_MAX_INDICES);
+            return err_set(err, ERR_CORRUPT, "the graph has more than %d indices, not all its own",
+                           BULK_MAX_INDICES);
         names[bulk->count] = take_text(&query, &bulk->arena);
         bulk->indices[bulk->count] = take_text(&query, &bulk->arena);
     }
+}
+
+static bool drop_index(struct graph *graph, const char *name, struct err *err)
+{
+    char *sql =
+        sqlite3_mprintf("DROP INDEX \"%w\"", name); /* the file may have been made elsewhere */
+    if (!sql)
+        BUG("graph: out of memory");
+    const bool ok = graph_exec(graph, sql, err);
+    sqlite3_free(sql);
+    return ok;
 }
 
 static bool drop_indices(struct graph *graph, struct bulk *bulk, struct err *err)
@@ -55,7 +67,7 @@ static bool drop_indices(struct graph *graph, struct bulk *bulk, struct err *err
     if (!list_indices(graph, bulk, names, err))
         return false;
     for (size_t i = 0; i < bulk->count; i++) {
-        if (!graph_exec(graph, arena_printf(&bulk->arena, "DROP INDEX %s", names[i]), err))
+        if (!drop_index(graph, names[i], err))
             return false;
     }
     return true;

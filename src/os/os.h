@@ -49,6 +49,8 @@ uint64_t os_random_u64(void);
 /* Processors that the calling thread may use: their numbers, ascending, in `cpus`, at most
  * `capacity`, and how many were stored. Capacity 0 counts them all. */
 size_t os_cpus_allowed(int *cpus, size_t capacity);
+/* Of the machine, whatever this thread may use of it. */
+size_t os_cpus_online(void);
 
 /* The same processors in the order in which work of many is best given out: one of each core before
  * a second one of any (hyper-threads share a core's units), and the first last, since most

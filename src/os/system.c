@@ -44,6 +44,12 @@ uint64_t os_random_u64(void)
     return value;
 }
 
+size_t os_cpus_online(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (size_t)count : 1;
+}
+
 size_t os_cpus_allowed(int *cpus, size_t capacity)
 {
     cpu_set_t set[CPUS_MAX / CPU_SETSIZE];

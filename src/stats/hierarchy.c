@@ -154,6 +154,24 @@ void stats_groups_fit(struct stats_group *groups, size_t count, struct stats_bet
     }
 }
 
+void stats_group_add(struct stats_group *groups, size_t at, double mean, double variance)
+{
+    if (!(variance > 0.0) || !isfinite(variance) || !isfinite(mean))
+        return;
+    double precision = 1.0 / variance;
+    double weighted = mean / variance;
+    for (;; at = groups[at].parent) {
+        const struct stats_group before = message_of(&groups[at]);
+        groups[at].below_precision += precision;
+        groups[at].below_weighted += weighted;
+        if (groups[at].parent == at)
+            return;
+        const struct stats_group after = message_of(&groups[at]);
+        precision = after.precision - before.precision;
+        weighted = after.weighted - before.weighted;
+    }
+}
+
 /* A normal by its natural parameters. */
 struct natural {
     double precision, weighted;

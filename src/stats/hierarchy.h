@@ -54,6 +54,10 @@ struct stats_between {
 void stats_groups_fit(struct stats_group *groups, size_t count, struct stats_between *levels,
                       size_t level_count);
 
+/* As stats_group_see, after stats_groups_fit: for what is no measurement, and must not teach how
+ * much groups differ. */
+void stats_group_add(struct stats_group *groups, size_t at, double mean, double variance);
+
 /* The posterior of a group after stats_groups_fit. */
 struct stats_normal stats_group_posterior(const struct stats_group *groups, size_t at);
 /* The posterior of a group of which nothing was seen, a child of `parent`. */

@@ -61,6 +61,7 @@ struct target_driver {
                  struct session_report *report, struct err *err);
     /* Hands the image over and does not wait; `load` follows. NULL: there is nothing to gain. */
     bool (*give)(struct session *session, const void *image, size_t bytes, struct err *err);
+    /* Of two untimed sessions of a target at the same time, by two threads, too. */
     bool (*run)(struct session *session, const struct session_call *calls, size_t count, bool touch,
                 int64_t limit_ns, struct session_report *report, struct err *err);
     void (*set_ints)(struct session *session, const int64_t *ints, size_t count);

@@ -123,7 +123,6 @@ void machine_describe(struct target *target)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct target_features *f = &target->features;
-    int cpus[MOST_CPUS];
     const char *info = read_small("/proc/cpuinfo", &scratch);
     const char *flags = value_of(info, "flags", &scratch);
     if (!*flags)
@@ -138,7 +137,7 @@ void machine_describe(struct target *target)
     f->arch = "unknown";
 #endif
     f->os = os_kernel(&target->arena);
-    f->cores = (int64_t)os_cpus_allowed(cpus, MOST_CPUS);
+    f->cores = (int64_t)os_cpus_online();
     f->vector_bytes = vector_bytes(f->isa);
     read_caches(f, &scratch);
     f->id = identify(f);

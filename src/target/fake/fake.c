@@ -36,6 +36,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,9 @@ static const char magic[] = "kope-fake";
 enum fake_kernel { FAKE_OTHER, FAKE_COPY, FAKE_SCALE2, FAKE_SUM };
 
 struct fake_state {
-    uint64_t runs; /* of all sessions: the script of jitter goes on from one to the next */
+    /* Of all sessions: the script of jitter goes on from one to the next. Two of them may run at a
+     * time, untimed, and then take two numbers of it, in either order. */
+    _Atomic uint64_t runs;
 };
 
 /* What the build leaves and the session reads. */
@@ -383,7 +386,7 @@ static void call(struct fake_session *s, const struct session_call *at)
 static int64_t time_of(struct fake_session *s, size_t count, bool touch)
 {
     struct fake_state *state = s->base.target->state;
-    struct rng rng = rng_seeded(state->runs++);
+    struct rng rng = rng_seeded(atomic_fetch_add(&state->runs, 1));
     const double share = 2 * rng_uniform(&rng) - 1;
     const double call_ns = (double)(touch ? s->image.call_ns : s->image.cold_ns);
     return (int64_t)((double)count * (call_ns * (1 + s->image.jitter * share) + AROUND_CALL_NS));
