@@ -554,6 +554,12 @@ static const struct {
      "        a[2 * i + 1] = at;\n"
      "    }",
      "argmax(j)"},
+    {"    for (int64_t i = 0; i < n; i++) {\n"
+     "        const int32_t q = (int32_t)i;\n"
+     "        for (int64_t j = 0; j < m; j++)\n"
+     "            a[i * m + j] += q;\n"
+     "    }",
+     "vectorize(j:8)"},
     {"    for (int64_t i = 0; i < n; i += 2) {\n"
      "        for (int64_t j = 0; j < m; j++)\n"
      "            a[i * m + j] = b[i * m + j];\n"

@@ -149,6 +149,9 @@ static bool emit_assign(struct lanes *l, const struct nest_stmt *s, unsigned fix
         const struct nest_expr *from = !place     ? NULL
                                        : is_splat ? lanes_vector(l, s->value, &at)
                                                   : lanes_value(l, s->value, &at);
+        if (from && (target & l->vector_bit) && !(lanes_mask(l, s->value) & l->vector_bit) &&
+            !is_splat)
+            from = lanes_beside(l, from);
         if (!from)
             return false;
         lanes_emit(l, nest_assign(l->edit, place, s->op, from, s->line));

@@ -60,6 +60,10 @@ const struct nest_expr *lanes_value(struct lanes *l, const struct nest_expr *exp
 /* The same as a vector in any case. */
 const struct nest_expr *lanes_vector(struct lanes *l, const struct nest_expr *expr,
                                      const struct instance *at);
+/* A value as it may stand beside a vector in an operation: of type real, or a vector already. What
+ * C would do in double is done in the lanes' type where the task lets results change; NULL with the
+ * refusal. */
+const struct nest_expr *lanes_beside(struct lanes *l, const struct nest_expr *expr);
 /* What does not depend on the vector loop: counters and variables of the instance. */
 const struct nest_expr *lanes_scalar(struct lanes *l, const struct nest_expr *expr,
                                      const struct instance *at);

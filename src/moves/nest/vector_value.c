@@ -88,9 +88,7 @@ static bool is_double(const struct nest_expr *expr)
     return false;
 }
 
-/* What may stand beside a vector in an operation: of type real, or a vector already. What C would
- * do in double is done in the lanes' type where the task lets results change. */
-static const struct nest_expr *beside(struct lanes *l, const struct nest_expr *expr)
+const struct nest_expr *lanes_beside(struct lanes *l, const struct nest_expr *expr)
 {
     if (l->edit->nest->task->dtype == DTYPE_F32 && is_double(expr) &&
         !nest_allow(l->edit, NUMERICS_APPROXIMATE, l->refusal))
@@ -247,7 +245,7 @@ static const struct nest_expr *binary(struct lanes *l, const struct nest_expr *e
         if (!args[i])
             return NULL;
         if (!has_lanes)
-            args[i] = beside(l, args[i]);
+            args[i] = lanes_beside(l, args[i]);
         if (!args[i])
             return NULL;
     }
