@@ -36,8 +36,9 @@ int64_t vector_lanes(const struct nest_edit *edit, const char **refusal);
 /* Is it the type of the lanes: real, or what real is here? */
 bool vector_is_lane(const struct nest_edit *edit, const char *type);
 
-/* Every access to an array of reals below the loop is to neighbours in neighbouring rounds, or to
- * one element in all; false with the refusal. */
+/* The loop counts by 1, and every access to an array of reals below it is to neighbours in
+ * neighbouring rounds, or to one element in all; false with the refusal. Where there are loops
+ * inside, what the loop itself sets with "=" may lie anywhere: that is stored lane by lane. */
 bool vector_fits(const struct nest_edit *edit, const struct nest_stmt *loop, const char **refusal);
 
 /* The rounds of the loop may run at the same time, sums and extrema reordered where the task
