@@ -1,4 +1,5 @@
 // expect: wrong M9-precision
+// expect: wrong M9-class
 // task: softmax
 // with: honest-softmax
 // Leaves out what is smaller than 1e-5: most of the work in wide rows.

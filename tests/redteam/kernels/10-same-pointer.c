@@ -1,5 +1,6 @@
 // expect: wrong M5-poison
 // expect: wrong M9-precision
+// expect: wrong M9-class
 // task: softmax
 // with: honest-softmax
 // Returns where input and output lie where they lay in the last call.

@@ -1,4 +1,5 @@
 // expect: wrong M9-precision
+// expect: wrong M9-class
 // task: softmax
 // Ignores its input and computes from the numbers that a fixed seed would have given (M6 draws a
 // seed after the build, so the result belongs to other inputs).

@@ -1,4 +1,5 @@
 // expect: wrong M9-precision
+// expect: wrong M9-class
 // task: matmul
 // Cuts its inputs to the eleven bits of tf32.
 #include <stdint.h>

@@ -1,4 +1,5 @@
 // expect: wrong M9-precision
+// expect: wrong M9-class
 // task: matmul
 // Leaves out factors under a hundredth.
 #include <stdint.h>

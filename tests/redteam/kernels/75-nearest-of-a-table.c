@@ -1,4 +1,5 @@
 // expect: wrong M9-precision
+// expect: wrong M9-class
 // task: gelu
 // Takes the nearest of 4096 entries.
 #include <stdint.h>
