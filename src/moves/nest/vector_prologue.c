@@ -14,6 +14,55 @@ struct helper {
     const char *text;
 };
 
+/* Both searches of argmax: they differ in a word and in what is beyond. */
+#define FIRST_EXTREME(WORD, BEYOND)                                                                \
+    {                                                                                              \
+        "vreal_first_" WORD, {"vreal_of", "vreal_select", NULL},                                   \
+            "/* the first of the " WORD                                                            \
+            " of x[base + from], ..., where it is beyond y; else from - 1. NaN never is */\n"      \
+            "static inline int64_t vreal_first_" WORD                                              \
+            "(const real *x, int64_t base, real y, int64_t from,\n"                                \
+            "                                          int64_t end)\n"                             \
+            "{\n"                                                                                  \
+            "    vreal most[4] = {vreal_of(y), vreal_of(y), vreal_of(y), vreal_of(y)};\n"          \
+            "    vmask at[4] = {{0}}, here = {0};\n"                                               \
+            "    int64_t found = from - 1, i = from;\n"                                            \
+            "    const int64_t reach = end - from < INT32_MAX - 64 ? end : from + INT32_MAX - "    \
+            "64;\n"                                                                                \
+            "    for (; reach - i >= 4 * VREAL_LANES; i += 4 * VREAL_LANES) {\n"                   \
+            "        for (int k = 0; k < 4; k++) {\n"                                              \
+            "            const vreal next = vreal_at(x, base + i + k * VREAL_LANES);\n"            \
+            "            const vmask is = next " BEYOND " most[k];\n"                              \
+            "            most[k] = vreal_select(is, next, most[k]);\n"                             \
+            "            at[k] = (is & here) | (~is & at[k]);\n"                                   \
+            "        }\n"                                                                          \
+            "        here += 4 * VREAL_LANES;\n"                                                   \
+            "    }\n"                                                                              \
+            "    for (int k = 1; k < 4; k++) {\n"                                                  \
+            "        at[k] += k * VREAL_LANES;\n"                                                  \
+            "        const vmask is = (most[k] " BEYOND                                            \
+            " most[0]) | ((most[k] == most[0]) & (at[k] < at[0]));\n"                              \
+            "        most[0] = vreal_select(is, most[k], most[0]);\n"                              \
+            "        at[0] = (is & at[k]) | (~is & at[0]);\n"                                      \
+            "    }\n"                                                                              \
+            "    for (int lane = 0; lane < VREAL_LANES; lane++) {\n"                               \
+            "        const real next = most[0][lane];\n"                                           \
+            "        const int64_t place = from + at[0][lane] + lane;\n"                           \
+            "        if (next " BEYOND " y || (next == y && found >= from && place < found)) {\n"  \
+            "            y = next;\n"                                                              \
+            "            found = place;\n"                                                         \
+            "        }\n"                                                                          \
+            "    }\n"                                                                              \
+            "    for (; i < end; i++) {\n"                                                         \
+            "        if (x[base + i] " BEYOND " y) {\n"                                            \
+            "            y = x[base + i];\n"                                                       \
+            "            found = i;\n"                                                             \
+            "        }\n"                                                                          \
+            "    }\n"                                                                              \
+            "    return found;\n"                                                                  \
+            "}\n"                                                                                  \
+    }
+
 /* Lanes one by one only where gcc makes one instruction of them in any place (rint, sqrt): maxima
  * written so end as scalars inside loops.
  *
@@ -87,93 +136,8 @@ static const struct helper helpers[] = {
      "        y = x[i] < y ? x[i] : y;\n"
      "    return y;\n"
      "}\n"},
-    {"vreal_first_largest",
-     {"vreal_of", "vreal_select", NULL},
-     "/* the first of the largest of x[base + from], ..., where it is beyond y; else from - 1. NaN "
-     "never is */\n"
-     "static inline int64_t vreal_first_largest(const real *x, int64_t base, real y, int64_t "
-     "from,\n"
-     "                                          int64_t end)\n"
-     "{\n"
-     "    vreal most[4] = {vreal_of(y), vreal_of(y), vreal_of(y), vreal_of(y)};\n"
-     "    vmask at[4] = {{0}}, here = {0};\n"
-     "    int64_t found = from - 1, i = from;\n"
-     "    const int64_t reach = end - from < INT32_MAX - 64 ? end : from + INT32_MAX - 64;\n"
-     "    for (; reach - i >= 4 * VREAL_LANES; i += 4 * VREAL_LANES) {\n"
-     "        for (int k = 0; k < 4; k++) {\n"
-     "            const vreal next = vreal_at(x, base + i + k * VREAL_LANES);\n"
-     "            const vmask is = next > most[k];\n"
-     "            most[k] = vreal_select(is, next, most[k]);\n"
-     "            at[k] = (is & here) | (~is & at[k]);\n"
-     "        }\n"
-     "        here += 4 * VREAL_LANES;\n"
-     "    }\n"
-     "    for (int k = 1; k < 4; k++) {\n"
-     "        at[k] += k * VREAL_LANES;\n"
-     "        const vmask is = (most[k] > most[0]) | ((most[k] == most[0]) & (at[k] < at[0]));\n"
-     "        most[0] = vreal_select(is, most[k], most[0]);\n"
-     "        at[0] = (is & at[k]) | (~is & at[0]);\n"
-     "    }\n"
-     "    for (int lane = 0; lane < VREAL_LANES; lane++) {\n"
-     "        const real next = most[0][lane];\n"
-     "        const int64_t place = from + at[0][lane] + lane;\n"
-     "        if (next > y || (next == y && found >= from && place < found)) {\n"
-     "            y = next;\n"
-     "            found = place;\n"
-     "        }\n"
-     "    }\n"
-     "    for (; i < end; i++) {\n"
-     "        if (x[base + i] > y) {\n"
-     "            y = x[base + i];\n"
-     "            found = i;\n"
-     "        }\n"
-     "    }\n"
-     "    return found;\n"
-     "}\n"},
-    {"vreal_first_smallest",
-     {"vreal_of", "vreal_select", NULL},
-     "/* the first of the smallest of x[base + from], ..., where it is beyond y; else from - 1. "
-     "NaN "
-     "never is */\n"
-     "static inline int64_t vreal_first_smallest(const real *x, int64_t base, real y, int64_t "
-     "from,\n"
-     "                                          int64_t end)\n"
-     "{\n"
-     "    vreal most[4] = {vreal_of(y), vreal_of(y), vreal_of(y), vreal_of(y)};\n"
-     "    vmask at[4] = {{0}}, here = {0};\n"
-     "    int64_t found = from - 1, i = from;\n"
-     "    const int64_t reach = end - from < INT32_MAX - 64 ? end : from + INT32_MAX - 64;\n"
-     "    for (; reach - i >= 4 * VREAL_LANES; i += 4 * VREAL_LANES) {\n"
-     "        for (int k = 0; k < 4; k++) {\n"
-     "            const vreal next = vreal_at(x, base + i + k * VREAL_LANES);\n"
-     "            const vmask is = next < most[k];\n"
-     "            most[k] = vreal_select(is, next, most[k]);\n"
-     "            at[k] = (is & here) | (~is & at[k]);\n"
-     "        }\n"
-     "        here += 4 * VREAL_LANES;\n"
-     "    }\n"
-     "    for (int k = 1; k < 4; k++) {\n"
-     "        at[k] += k * VREAL_LANES;\n"
-     "        const vmask is = (most[k] < most[0]) | ((most[k] == most[0]) & (at[k] < at[0]));\n"
-     "        most[0] = vreal_select(is, most[k], most[0]);\n"
-     "        at[0] = (is & at[k]) | (~is & at[0]);\n"
-     "    }\n"
-     "    for (int lane = 0; lane < VREAL_LANES; lane++) {\n"
-     "        const real next = most[0][lane];\n"
-     "        const int64_t place = from + at[0][lane] + lane;\n"
-     "        if (next < y || (next == y && found >= from && place < found)) {\n"
-     "            y = next;\n"
-     "            found = place;\n"
-     "        }\n"
-     "    }\n"
-     "    for (; i < end; i++) {\n"
-     "        if (x[base + i] < y) {\n"
-     "            y = x[base + i];\n"
-     "            found = i;\n"
-     "        }\n"
-     "    }\n"
-     "    return found;\n"
-     "}\n"},
+    FIRST_EXTREME("largest", ">"),
+    FIRST_EXTREME("smallest", "<"),
     {"vreal_abs",
      {NULL},
      "static inline vreal vreal_abs(vreal x)\n"
