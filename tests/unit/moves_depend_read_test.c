@@ -8,6 +8,15 @@
 
 #include <cmocka.h>
 
+#include <string.h>
+
+/* What is left to isl's reader: floor, a union, a number past 32 bits. Compared with itself it
+ * would always be equal. */
+static bool is_linear(const char *text)
+{
+    return !strstr(text, "floor") && !strstr(text, " or ") && !strstr(text, "281474976710657");
+}
+
 static void depend_read_set__constraints__are_what_isl_reads(void **state)
 {
     static const char *const texts[] = {
@@ -33,6 +42,8 @@ static void depend_read_set__constraints__are_what_isl_reads(void **state)
         assert_non_null(ours);
         if (isl_set_is_equal(ours, theirs) != isl_bool_true)
             fail_msg("another set: %s", texts[i]);
+        if ((d.read_by_isl == 0) != is_linear(texts[i]))
+            fail_msg("read by %s: %s", d.read_by_isl == 0 ? "ours" : "isl's reader", texts[i]);
         (void)isl_set_free(ours);
         (void)isl_set_free(theirs);
         isl_ctx_free(d.isl);
@@ -58,6 +69,8 @@ static void depend_read_map__constraints__are_what_isl_reads(void **state)
         assert_non_null(ours);
         if (isl_map_is_equal(ours, theirs) != isl_bool_true)
             fail_msg("another map: %s", texts[i]);
+        if ((d.read_by_isl == 0) != is_linear(texts[i]))
+            fail_msg("read by %s: %s", d.read_by_isl == 0 ? "ours" : "isl's reader", texts[i]);
         (void)isl_map_free(ours);
         (void)isl_map_free(theirs);
         isl_ctx_free(d.isl);

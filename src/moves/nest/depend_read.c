@@ -265,8 +265,10 @@ isl_set *depend_read_set(struct depend *d, const char *text)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct reading r = {.arena = &scratch, .at = text};
-    if (!read_all(&r) || r.tuple_count != 1)
+    if (!read_all(&r) || r.tuple_count != 1) {
+        d->read_by_isl++;
         return isl_set_read_from_str(d->isl, text);
+    }
     isl_space *space = isl_space_set_alloc(d->isl, (unsigned)r.param_count,
                                            (unsigned)(r.tuple_ends[0] - r.param_count));
     return isl_set_from_basic_set(isl_basic_set_from_constraint_matrices(
@@ -278,8 +280,10 @@ isl_map *depend_read_map(struct depend *d, const char *text)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct reading r = {.arena = &scratch, .at = text};
-    if (!read_all(&r) || r.tuple_count != 2)
+    if (!read_all(&r) || r.tuple_count != 2) {
+        d->read_by_isl++;
         return isl_map_read_from_str(d->isl, text);
+    }
     isl_space *space = isl_space_alloc(d->isl, (unsigned)r.param_count,
                                        (unsigned)(r.tuple_ends[0] - r.param_count),
                                        (unsigned)(r.tuple_ends[1] - r.tuple_ends[0]));
