@@ -140,8 +140,9 @@ bool remember_elsewhere(struct run *run, struct arena *arena, struct graph_decis
 {
     struct transfer transfer;
     size_t count = 0;
-    if (!remember_transfer(run->memory.graph, run->task, run->features->id.text, run->catalogue,
-                           run->catalogue_count, arena, &transfer, err))
+    /* The distances alone: of no move is anything to be learned here. */
+    if (!remember_transfer(run->memory.graph, run->task, run->features->id.text, NULL, 0, arena,
+                           &transfer, err))
         return false;
     struct elsewhere *all = arena_array(arena, transfer.target_count + 1, sizeof *all);
     for (size_t i = 0; i < transfer.target_count; i++) {
