@@ -9,8 +9,8 @@
  * build.c      what must be built, several at once; make.c compiles, checks and links one; cache.c
  *              remembers results in memory, store.c on disk
  * object.c     what an object may contain; scan.c looks at its instructions; code_id.c names it
- * session.c    the doorbell from the parent's side; launch.c starts the child, watch.c looks at it,
- *              evidence.c puts into words how it died
+ * session.c    what runs of a child say of its candidate; bell.c rings it, launch.c starts it,
+ *              watch.c looks at it, evidence.c puts into words how it died
  * probe.c      measuring the machine; fingerprint.c keeps the numbers
  */
 #ifndef KOPE_TARGET_CPU_H

@@ -1,8 +1,8 @@
+#include "target/cpu/bell.h"
 #include "target/cpu/cpu.h"
 
 #include "os/os.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,94 +10,18 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* How the parent waits and what it tolerates. */
+/* What the parent tolerates. */
 #define START_LIMIT_NS INT64_C(10000000000)
-#define READY_LIMIT_NS INT64_C(5000000000) /* to wake and touch buffers, beside the run's limit */
-#define SPIN_NS INT64_C(100000000)         /* then the clock is read less often: 50 us in 100 ms */
-#define NAP_NS INT64_C(50000)
-#define LOOK_NS INT64_C(20000)        /* between looks whether the child is still there */
-#define LONG_LOOK_NS INT64_C(5000000) /* the same where it wakes the parent */
+#define START_NAP_NS INT64_C(50000)
 #define CALIBRATION_NS INT64_C(200000000)
-#define QUIESCE_NS INT64_C(30000)
-#define QUIESCE_HARD_NS INT64_C(20000000) /* still working after that: no noise */
-#define ARMING_NS INT64_C(20000)          /* until it is calibrated */
+#define ARMING_NS INT64_C(20000) /* until it is calibrated */
 #define ARMING_MORE_NS INT64_C(2000)
 #define GAP_NS INT64_C(3000)              /* between wall and CPU time */
 #define CHARGE_NS INT64_C(3000)           /* CPU time after the bell that is not charged */
 #define IDLE_NS INT64_C(200000)           /* of CPU time while it should have slept */
 #define ACCOUNT_SLICE_NS INT64_C(1000000) /* of CPU time, in which one switch is no disturbance */
 #define OTHERS_NS INT64_C(50000)          /* neither child nor parent: another process ran */
-enum { CALIBRATION_ROUNDS = 12, STRIKES = 3, ATTEMPTS = 16, MOST_INVOLUNTARY = 2 };
-
-enum wait_end { WAIT_SEEN, WAIT_DIED, WAIT_LATE, WAIT_INTERRUPTED };
-
-struct waiting {
-    struct cpu_session *session;
-    uint64_t sequence;
-    enum runner_stage stage; /* of it; done and parked are one */
-    unsigned attempt;        /* to arm */
-    int64_t deadline_ns;
-    bool is_calibration;
-    int wait_status; /* how it died */
-};
-
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
-static bool seen(const struct waiting *w)
-{
-    const uint64_t ack = atomic_load_explicit(&w->session->control->ack, memory_order_acquire);
-    return ack == runner_attempt(runner_word(w->sequence, w->stage), w->attempt) ||
-           (w->stage == RUNNER_DONE && ack == runner_word(w->sequence, RUNNER_PARKED));
-}
-
-/* The parent has the child's processor to itself, or sleeps. */
-static bool sleep_a_while(const struct waiting *w)
-{
-    return seen(w) || (os_semaphore_wait(&w->session->control->done, LONG_LOOK_NS) && seen(w));
-}
-
-/* Spins for LOOK_NS, or gives the one processor away. */
-static bool spin_a_while(const struct waiting *w)
-{
-    enum { SPINS = 64 };
-    const int64_t until = os_now_ns() + LOOK_NS;
-    do {
-        for (int i = 0; i < SPINS; i++) {
-            if (seen(w))
-                return true;
-            if (w->session->yields)
-                (void)sched_yield();
-            else
-                relax();
-        }
-    } while (os_now_ns() < until);
-    return false;
-}
-
-static enum wait_end wait_for(struct waiting *w)
-{
-    const int64_t started = os_now_ns();
-    for (;;) {
-        if (w->session->by_account ? sleep_a_while(w) : spin_a_while(w))
-            return WAIT_SEEN;
-        if (launch_ended(w->session, &w->wait_status))
-            return WAIT_DIED;
-        const int64_t now = os_now_ns();
-        if (now > w->deadline_ns)
-            return WAIT_LATE;
-        if (os_interrupted())
-            return WAIT_INTERRUPTED;
-        if (now - started > SPIN_NS && !w->session->by_account)
-            os_sleep_ns(NAP_NS);
-    }
-}
+enum { CALIBRATION_ROUNDS = 12, STRIKES = 3, MOST_INVOLUNTARY = 2 };
 
 static void report_as(struct cpu_session *s, struct session_report *report,
                       enum session_status status, const char *mechanism, const char *format, ...)
@@ -133,20 +57,6 @@ static bool report_wait(struct waiting *w, enum wait_end end, int64_t limit_ns, 
     return true;
 }
 
-/* One round, as measured. The kernel's account of the child's CPU time is exact only where the
- * child gives the processor up: when it is armed, and when it sleeps again. */
-struct round {
-    int64_t wall_ns;   /* from the bell to the acknowledgement */
-    unsigned attempts; /* to arm */
-    int64_t arming_ns; /* from the request to arm to its acknowledgement */
-    int64_t armed_ns;  /* from that request to the acknowledgement of the bell: no honest child
-                          used more CPU time */
-    int64_t cpu_ns;    /* the child's, from armed to sleep */
-    bool asleep;       /* it went to sleep in the end */
-    struct child_status was; /* before the bell and after it slept */
-    struct child_status is;
-};
-
 static void fill_calls(struct cpu_session *s, const struct session_call *calls, size_t count,
                        bool touch)
 {
@@ -160,154 +70,6 @@ static void fill_calls(struct cpu_session *s, const struct session_call *calls, 
     s->control->count = (uint32_t)count;
     s->control->touch = touch;
     s->control->sleeps = s->by_account;
-}
-
-/* Waits until the child sleeps, which an honest one does at once. */
-static void settle(struct cpu_session *s, struct round *round, int64_t cpu_before_ns)
-{
-    /* First of all: a child that acknowledged too early has not written everything yet. */
-    if (s->after_bell)
-        s->after_bell(s->after_bell_ctx);
-    const int64_t started = os_now_ns();
-    for (;;) {
-        const int64_t waited = os_now_ns() - started;
-        round->is = watch_status(s);
-        round->cpu_ns = os_process_cpu_ns(s->pid) - cpu_before_ns;
-        round->asleep = round->is.state == 'S';
-        if (round->asleep || round->is.state == '?' || round->is.state == 'Z' ||
-            round->cpu_ns - round->armed_ns > QUIESCE_HARD_NS || waited > 50 * QUIESCE_HARD_NS)
-            return;
-        if (waited > QUIESCE_NS)
-            os_sleep_ns(NAP_NS);
-        else if (s->by_account)
-            (void)sched_yield();
-    }
-}
-
-/* Arms the child; again where its answer took so long that the account would say little. Returns
- * when the request was made that it answered in `*asked_ns`. */
-static enum wait_end arm(struct waiting *w, struct round *round, int64_t *asked_ns)
-{
-    struct cpu_session *s = w->session;
-    w->stage = RUNNER_ARMED;
-    for (w->attempt = 0; w->attempt < ATTEMPTS; w->attempt++) {
-        *asked_ns = os_now_ns();
-        atomic_store(&s->control->bell,
-                     runner_attempt(runner_word(w->sequence, RUNNER_ARM), w->attempt));
-        const enum wait_end end = wait_for(w);
-        if (end != WAIT_SEEN)
-            return end;
-        round->arming_ns = os_now_ns() - *asked_ns;
-        round->attempts++;
-        if (round->arming_ns <= s->arming_ns)
-            break;
-    }
-    w->attempt = 0;
-    return WAIT_SEEN;
-}
-
-/* Arms the child, rings the bell and measures. What the child does between the last things that the
- * caller changes and the bell no clock sees: it must be short. `round` is filled where the end is
- * WAIT_SEEN. */
-static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *round)
-{
-    struct cpu_session *s = w->session;
-    int64_t asked = 0;
-    round->was = watch_status(s);
-    enum wait_end end = arm(w, round, &asked);
-    if (end != WAIT_SEEN)
-        return end;
-    const int64_t cpu_before = os_process_cpu_ns(s->pid);
-    /* After it is armed: however often that was tried, none of it saw the final data. */
-    if (s->before_bell && !w->is_calibration)
-        s->before_bell(s->before_bell_ctx);
-    w->stage = RUNNER_DONE;
-    const int64_t before = os_now_ns();
-    w->deadline_ns = before + limit_ns;
-    atomic_store_explicit(&s->control->bell, runner_word(w->sequence, RUNNER_RING),
-                          memory_order_release);
-    end = wait_for(w);
-    const int64_t after = os_now_ns();
-    round->wall_ns = after - before;
-    round->armed_ns = after - asked;
-    if (end == WAIT_SEEN)
-        settle(s, round, cpu_before);
-    return end;
-}
-
-/* The child has said that it is ready: waits until it sleeps, so that its account is exact. */
-static enum wait_end wait_asleep(struct waiting *w)
-{
-    enum { YIELDS = 8 };
-    for (int i = 0; watch_status(w->session).state != 'S'; i++) {
-        if (launch_ended(w->session, &w->wait_status))
-            return WAIT_DIED;
-        if (os_now_ns() > w->deadline_ns)
-            return WAIT_LATE;
-        if (os_interrupted())
-            return WAIT_INTERRUPTED;
-        if (i < YIELDS)
-            (void)sched_yield();
-        else
-            os_sleep_ns(LOOK_NS / 4);
-    }
-    return WAIT_SEEN;
-}
-
-/* As ring, for a child that sleeps until the bell: nothing that happens to the parent shows in the
- * account, and nothing that the child does before the bell is free. */
-static enum wait_end ring_asleep(struct waiting *w, int64_t limit_ns, struct round *round)
-{
-    struct cpu_session *s = w->session;
-    enum wait_end end = wait_asleep(w);
-    if (end != WAIT_SEEN)
-        return end;
-    round->was = watch_status(s);
-    const int64_t cpu_before = os_process_cpu_ns(s->pid);
-    if (s->before_bell && !w->is_calibration)
-        s->before_bell(s->before_bell_ctx);
-    w->stage = RUNNER_DONE;
-    const int64_t before = os_now_ns();
-    w->deadline_ns = before + limit_ns;
-    atomic_store_explicit(&s->control->bell, runner_word(w->sequence, RUNNER_RING),
-                          memory_order_release);
-    (void)sem_post(&s->control->wake);
-    end = wait_for(w);
-    round->wall_ns = round->armed_ns = os_now_ns() - before;
-    if (end == WAIT_SEEN)
-        settle(s, round, cpu_before);
-    return end;
-}
-
-/* Wakes the child and waits until it spins on the bell. The parent sleeps first: the scheduler then
- * wakes it on a processor that the child does not use. */
-static enum wait_end wake(struct waiting *w, int64_t limit_ns)
-{
-    struct cpu_session *s = w->session;
-    w->sequence = ++s->sequence;
-    w->stage = RUNNER_READY;
-    w->deadline_ns = os_now_ns() + limit_ns + READY_LIMIT_NS;
-    atomic_store(&s->control->sequence, w->sequence);
-    (void)sem_post(&s->control->wake);
-    if (!s->is_untimed && !s->by_account)
-        os_sleep_ns(NAP_NS / 2);
-    return wait_for(w);
-}
-
-/* One round. By account the parent goes to the child's processor, where they take turns: whatever
- * the others do, it is there when the child is done, and what it wrote is in the caches that the
- * child will use. */
-static enum wait_end run_round(struct waiting *w, int64_t limit_ns, struct round *round)
-{
-    struct cpu_session *s = w->session;
-    struct os_affinity before = {0};
-    if (s->by_account && s->processor >= 0)
-        os_pin_thread_for_now(s->processor, &before);
-    enum wait_end end = wake(w, limit_ns);
-    if (end == WAIT_SEEN)
-        end = s->by_account ? ring_asleep(w, limit_ns, round) : ring(w, limit_ns, round);
-    os_unpin_thread(&before);
-    return end;
 }
 
 /* Is it the same candidate that slept? One that works on between rounds gains time that no clock
@@ -444,7 +206,7 @@ bool cpu_session_run(struct session *session, const struct session_call *calls, 
     if (!was_idle(s, report))
         return true;
     fill_calls(s, calls, count, touch);
-    enum wait_end end = run_round(&w, limit_ns, &round);
+    enum wait_end end = bell_round(&w, limit_ns, &round);
     if (end != WAIT_SEEN && w.stage == RUNNER_READY)
         return report_wait(&w, end, limit_ns + READY_LIMIT_NS, "not ready for the bell", report,
                            err);
@@ -493,7 +255,7 @@ static bool calibrate(struct cpu_session *s, struct session_report *report, stru
             break;
         struct waiting w = {.session = s, .is_calibration = true};
         struct round round = {0};
-        const enum wait_end end = run_round(&w, START_LIMIT_NS, &round);
+        const enum wait_end end = bell_round(&w, START_LIMIT_NS, &round);
         if (end != WAIT_SEEN)
             return report_wait(&w, end, START_LIMIT_NS, "no answer to the bell", report, err);
         if (i < WARM || !(s->by_account ? is_clean_account(&round) : is_clean(&round)))
@@ -559,7 +321,7 @@ static bool wait_for_box(struct cpu_session *s, struct session_report *report, s
         if (os_now_ns() > deadline)
             return err_set(err, ERR_IO, "'%s' does not become ready",
                            cpu_state_of(s->base.target)->runner);
-        os_sleep_ns(NAP_NS);
+        os_sleep_ns(START_NAP_NS);
     }
 }
 
