@@ -12,6 +12,7 @@ struct reader {
     const char *file;
     const char *text;
     size_t nodes;
+    bool takes_tag; /* the next node may have one: the root of a document of a stream */
     struct err *err;
 };
 
@@ -65,8 +66,9 @@ static bool check_plain(struct reader *r, const yaml_char_t *anchor, const yaml_
 {
     if (anchor)
         return fail(r, r->event.start_mark, "anchors are not supported");
-    if (tag)
+    if (tag && !r->takes_tag)
         return fail(r, r->event.start_mark, "tags are not supported");
+    r->takes_tag = false;
     return true;
 }
 
@@ -169,9 +171,11 @@ static bool read_mapping(struct reader *r, unsigned depth, struct yaml **out)
 {
     struct yaml *node = new_node(r, YAML_MAPPING);
     struct yaml *last = NULL;
+    const char *tag = (const char *)r->event.data.mapping_start.tag;
     if (!check_plain(r, r->event.data.mapping_start.anchor, r->event.data.mapping_start.tag) ||
         !count_node(r))
         return false;
+    node->tag = tag ? arena_strdup(r->arena, tag) : NULL;
     for (;;) {
         struct yaml *member = NULL;
         if (!next(r))
@@ -222,20 +226,60 @@ static bool read_stream(struct reader *r, struct yaml **out)
     return true;
 }
 
+/* Each document of a stream in turn. */
+static bool read_documents(struct reader *r, size_t most, const struct yaml **roots, size_t *count)
+{
+    if (!skip_to(r, 2))
+        return false;
+    while (r->event.type == YAML_DOCUMENT_START_EVENT && *count < most) {
+        struct yaml *root = NULL;
+        if (!next(r))
+            return false;
+        r->nodes = 0;
+        if (r->event.type != YAML_MAPPING_START_EVENT)
+            return fail(r, r->event.start_mark, "a document must be a mapping");
+        r->takes_tag = true;
+        if (!read_node(r, 0, &root) || !skip_to(r, 2))
+            return false;
+        roots[(*count)++] = root;
+    }
+    return true;
+}
+
+static bool reader_begin(struct reader *r, size_t length)
+{
+    if (length > YAML_MAX_BYTES)
+        return err_set(r->err, ERR_LIMIT, "%s is larger than %d bytes", r->file, YAML_MAX_BYTES);
+    if (!yaml_parser_initialize(&r->parser))
+        BUG("yaml: out of memory");
+    yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&r->parser, (const unsigned char *)r->text, length);
+    return true;
+}
+
 bool yaml_parse(const char *text, size_t length, const char *file, struct arena *arena,
                 const struct yaml **out, struct err *err)
 {
-    if (length > YAML_MAX_BYTES)
-        return err_set(err, ERR_LIMIT, "%s is larger than %d bytes", file, YAML_MAX_BYTES);
     CLEANUP(reader_release)
     struct reader r = {.arena = arena, .file = arena_strdup(arena, file), .text = text, .err = err};
     struct yaml *root = NULL;
-    if (!yaml_parser_initialize(&r.parser))
-        BUG("yaml: out of memory");
-    yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
-    if (!read_stream(&r, &root))
+    if (!reader_begin(&r, length) || !read_stream(&r, &root))
         return false;
     *out = root;
+    return true;
+}
+
+bool yaml_parse_stream(const char *text, size_t length, const char *file, size_t most,
+                       struct arena *arena, const struct yaml *const **out, size_t *out_count,
+                       struct err *err)
+{
+    CLEANUP(reader_release)
+    struct reader r = {.arena = arena, .file = arena_strdup(arena, file), .text = text, .err = err};
+    const struct yaml **roots = arena_array(arena, most + 1, sizeof *roots);
+    size_t count = 0;
+    if (!reader_begin(&r, length) || !read_documents(&r, most, roots, &count))
+        return false;
+    *out = roots;
+    *out_count = count;
     return true;
 }

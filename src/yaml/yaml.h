@@ -25,6 +25,7 @@ struct yaml {
     enum yaml_type type;
     const char *text;         /* scalar */
     bool quoted;              /* scalar in quotes: text, never a number or null */
+    const char *tag;          /* of a document of a stream: "!Missed"; else NULL */
     const char *key;          /* in a mapping */
     int key_line, key_column; /* of the key, from 1 */
     int line, column;         /* of the value, from 1 */
@@ -36,6 +37,12 @@ struct yaml {
 
 bool yaml_parse(const char *text, size_t length, const char *file, struct arena *arena,
                 const struct yaml **out, struct err *err);
+
+/* A stream of documents, such as a program writes for others to read: each a mapping, whose tag is
+ * kept. At most `most` of them are read, what follows is not looked at; limits count for each. */
+bool yaml_parse_stream(const char *text, size_t length, const char *file, size_t most,
+                       struct arena *arena, const struct yaml *const **out, size_t *out_count,
+                       struct err *err);
 
 /* A plain scalar that says 'no value': nothing, '~' or 'null'. */
 bool yaml_is_null(const struct yaml *node);

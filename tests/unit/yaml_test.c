@@ -250,6 +250,49 @@ static void yaml_read__wrong_types__point_at_the_value(void **state)
     assert_string_equal(s, "seven");
 }
 
+static void yaml_parse_stream__documents_with_tags__are_read_up_to_a_number(void **state)
+{
+    static const char text[] = "--- !Missed\na: 1\nb: {c: 2}\n...\n--- !Passed\na: 3\n...\n"
+                               "--- {a: 4}\n--- [never, looked, at]\n";
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct yaml *const *documents = NULL;
+    struct err err;
+    size_t count = 0;
+    assert_true(
+        yaml_parse_stream(text, strlen(text), "t.yaml", 3, &arena, &documents, &count, &err));
+    assert_int_equal(count, 3);
+    assert_string_equal(documents[0]->tag, "!Missed");
+    assert_null(yaml_get(documents[0], "b")->tag);
+    assert_string_equal(documents[1]->tag, "!Passed");
+    assert_string_equal(yaml_get(documents[1], "a")->text, "3");
+    assert_null(documents[2]->tag);
+    assert_true(yaml_parse_stream("", 0, "t.yaml", 3, &arena, &documents, &count, &err));
+    assert_int_equal(count, 0);
+}
+
+static void yaml_parse_stream__what_is_none__is_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"--- [a]\n", "t.yaml:1:5: a document must be a mapping"},
+        {"--- !x\na: !y b\n", "t.yaml:2:4: tags are not supported"},
+        {"--- !x\na: !y {b: 1}\n", "t.yaml:2:4: tags are not supported"},
+        {"--- &x\na: b\n", "t.yaml:1:5: anchors are not supported"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const struct yaml *const *documents = NULL;
+        struct err err;
+        size_t count = 0;
+        assert_false(yaml_parse_stream(rows[i].text, strlen(rows[i].text), "t.yaml", 9, &arena,
+                                       &documents, &count, &err));
+        assert_string_equal(err.message, rows[i].message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +305,8 @@ int main(void)
         cmocka_unit_test(yaml_read__right_types__are_read),
         cmocka_unit_test(yaml_read__absent__default_stays_or_error),
         cmocka_unit_test(yaml_read__wrong_types__point_at_the_value),
+        cmocka_unit_test(yaml_parse_stream__documents_with_tags__are_read_up_to_a_number),
+        cmocka_unit_test(yaml_parse_stream__what_is_none__is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
