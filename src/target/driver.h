@@ -50,6 +50,14 @@ struct target_driver {
     bool (*build)(struct target *target, const struct build_request *requests, size_t count,
                   struct arena *arena, struct build_result *out, struct err *err);
 
+    /* NULL, all three: there are no tools for profiles, and the problem of each output says so. */
+    bool (*notes)(struct target *target, const struct build_request *request, struct arena *arena,
+                  struct build_notes *out, struct err *err);
+    bool (*throughput)(struct target *target, const char *block, struct arena *arena,
+                       struct tool_output *out, struct err *err);
+    size_t (*tools)(const struct target *target, struct arena *arena, struct target_tool *out,
+                    size_t capacity);
+
     /* On false or a status other than SESSION_OK the driver keeps nothing; the caller frees
      * `session` without calling `stop`. Evidence then lies in the target's arena. */
     bool (*start)(struct session *session, const struct session_opts *opts,

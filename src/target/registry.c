@@ -102,6 +102,39 @@ bool target_build_all(struct target *target, const struct build_request *request
     return count == 0 || target->driver->build(target, requests, count, arena, out, err);
 }
 
+static struct tool_output no_tool(const struct target *target, struct arena *arena)
+{
+    return (struct tool_output){
+        .tool = "",
+        .text = "",
+        .problem = arena_printf(arena, "target '%s' has no such tool", target->driver->name)};
+}
+
+bool target_notes(struct target *target, const struct build_request *request, struct arena *arena,
+                  struct build_notes *out, struct err *err)
+{
+    if (target->driver->notes)
+        return target->driver->notes(target, request, arena, out, err);
+    *out = (struct build_notes){.family = ""};
+    out->record = out->assembly = no_tool(target, arena);
+    return true;
+}
+
+bool target_throughput(struct target *target, const char *block, struct arena *arena,
+                       struct tool_output *out, struct err *err)
+{
+    if (target->driver->throughput)
+        return target->driver->throughput(target, block, arena, out, err);
+    *out = no_tool(target, arena);
+    return true;
+}
+
+size_t target_tools(const struct target *target, struct arena *arena, struct target_tool *out,
+                    size_t capacity)
+{
+    return target->driver->tools ? target->driver->tools(target, arena, out, capacity) : 0;
+}
+
 bool session_start(struct target *target, const struct session_opts *opts, struct session **out,
                    struct session_report *report, struct err *err)
 {

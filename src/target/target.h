@@ -132,6 +132,43 @@ bool target_build(struct target *target, const struct build_request *request, st
 bool target_build_all(struct target *target, const struct build_request *requests, size_t count,
                       struct arena *arena, struct build_result *out, struct err *err);
 
+/* What a tool beside the compiler said, as it wrote it: text from outside, for profile/ to read. */
+enum { TARGET_MOST_TOOL_BYTES = 1024 * 1024, TARGET_MAX_TOOLS = 8 };
+struct tool_output {
+    const char *tool;    /* "gcc-12", "llvm-mca-14" */
+    const char *text;    /* at most TARGET_MOST_TOOL_BYTES; "" where there is a problem */
+    const char *problem; /* why there is no text; "" */
+    bool is_cut;         /* it said more, which was left out */
+};
+
+/* Of one build: what the optimizer did, and why not more (gcc: the lines of -fopt-info; clang:
+ * documents in YAML), and the code itself as assembly with .loc directives. The source is
+ * "candidate.c" there. */
+struct build_notes {
+    const char *family; /* of the compiler: says how `record` is written */
+    struct tool_output record, assembly;
+};
+
+/* Compiles once more, confined like any build. A candidate that is refused or does not compile is
+ * a problem of both; false is for a host that cannot compile at all. */
+bool target_notes(struct target *target, const struct build_request *request, struct arena *arena,
+                  struct build_notes *out, struct err *err);
+
+/* Static throughput of a block of assembly, the body of a loop: what llvm-mca says of this
+ * processor. Confined too. */
+bool target_throughput(struct target *target, const char *block, struct arena *arena,
+                       struct tool_output *out, struct err *err);
+
+/* The tools of a profile, for those who want to know what is missing. */
+struct target_tool {
+    const char *name;    /* "llvm-mca-14", "cachegrind" */
+    const char *purpose; /* what it tells */
+    const char *problem; /* why it is not used here; "" where it is there */
+    const char *help;    /* how to get it; "" */
+};
+size_t target_tools(const struct target *target, struct arena *arena, struct target_tool *out,
+                    size_t capacity);
+
 /* Buffers of a session. Each has `bytes` of room between two guards that nothing may touch; the
  * parent maps it at `host`. A read-only buffer cannot be written by the child, nor made writable.
  */

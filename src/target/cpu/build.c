@@ -17,8 +17,7 @@ enum step_end build_end_with(struct building *b, enum build_status status, const
     return STEP_RESULT;
 }
 
-/* What can be said without building. */
-static enum step_end screen(struct building *b)
+enum step_end build_screen(struct building *b)
 {
     const struct candidate *candidate = b->request->candidate;
     const char *bad = "", *why = "";
@@ -169,7 +168,7 @@ static void job_open(struct job *job, struct target *target, const struct build_
                                       .out = &job->result,
                                       .err = &job->err};
     const int64_t start = os_now_ns();
-    const bool passes = screen(&job->building) == STEP_DONE;
+    const bool passes = build_screen(&job->building) == STEP_DONE;
     job->result.timings.screen_ns = os_now_ns() - start;
     if (!passes)
         return;

@@ -37,6 +37,19 @@ enum step_end build_end_with(struct building *b, enum build_status status, const
 /* Does a flag ask for Polly? */
 bool build_uses_polly(const struct building *b);
 
+/* build.c: what can be said without building; fills compiler and flags. */
+enum step_end build_screen(struct building *b);
+
+/* make.c, of the folder `b->dir`: source and prelude; the compiler's command line with `more`,
+ * NULL-terminated, before the source; a program, confined, for at most `limit_ns`. */
+enum { BUILD_MOST_MORE = 8, BUILD_MOST_ARGUMENTS = 24 + BUILD_MOST_MORE + CANDIDATE_MAX_FLAGS };
+bool build_write_source(struct building *b);
+void build_fill_compile(const struct building *b, const char *const *more, const char *source,
+                        const char *output, const char **argv);
+struct process_result;
+bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_ns,
+                    size_t output_limit, struct process_result *out);
+
 /* In a folder of its own, which is gone afterwards. Touches nothing of the target: several may run
  * at once, each on a thread. A stub that it had to compile is in `b->stub`, memory of `b->step`. */
 enum step_end build_make(struct building *b);

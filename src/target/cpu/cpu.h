@@ -8,6 +8,7 @@
  * screen.c     what a source may not say
  * build.c      what must be built, several at once; make.c compiles, checks and links one; cache.c
  *              remembers results in memory, store.c on disk
+ * tools.c      what compilers and llvm-mca say of a build, for profiles
  * object.c     what an object may contain; scan.c looks at its instructions; code_id.c names it
  * session.c    what runs of a child say of its candidate; bell.c rings it, launch.c starts it,
  *              watch.c looks at it, evidence.c puts into words how it died
@@ -112,6 +113,14 @@ bool cpu_build(struct target *target, const struct build_request *requests, size
                struct arena *arena, struct build_result *out, struct err *err);
 /* make.c: folders that a confined compiler reads; NULL-terminated, in `arena`. */
 const char **build_read_paths(const struct target *target, struct arena *arena);
+
+/* tools.c */
+bool cpu_notes(struct target *target, const struct build_request *request, struct arena *arena,
+               struct build_notes *out, struct err *err);
+bool cpu_throughput(struct target *target, const char *block, struct arena *arena,
+                    struct tool_output *out, struct err *err);
+size_t cpu_tools(const struct target *target, struct arena *arena, struct target_tool *out,
+                 size_t capacity);
 
 /* One buffer of a session, from the parent's side. */
 struct shared_buffer {

@@ -18,8 +18,7 @@
 enum {
     MOST_DIAGNOSTICS = 16 * 1024,
     MOST_OBJECT_BYTES = 64 * 1024 * 1024,
-    MOST_DISASSEMBLY_BYTES = 256 * 1024 * 1024,
-    MOST_ARGUMENTS = 24 + CANDIDATE_MAX_FLAGS
+    MOST_DISASSEMBLY_BYTES = 256 * 1024 * 1024
 };
 
 static const char candidate_source[] = "candidate.c", candidate_object[] = "candidate.o";
@@ -57,19 +56,25 @@ const char **build_read_paths(const struct target *target, struct arena *arena)
     return paths;
 }
 
-static bool run_tool(struct building *b, const char *const *argv, size_t output_limit,
-                     struct process_result *out)
+bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_ns,
+                    size_t output_limit, struct process_result *out)
 {
     const char *const write_paths[] = {b->dir, NULL};
     const struct process_opts opts = {.argv = argv,
                                       .dir = b->dir,
-                                      .timeout_ns = COMPILE_LIMIT_NS,
+                                      .timeout_ns = limit_ns,
                                       .output_limit_bytes = output_limit,
                                       .memory_limit_bytes = COMPILE_MEMORY_BYTES,
                                       .confine = true,
                                       .read_paths = build_read_paths(b->target, b->step),
                                       .write_paths = write_paths};
     return os_run(&opts, b->step, out, b->err);
+}
+
+static bool run_tool(struct building *b, const char *const *argv, size_t output_limit,
+                     struct process_result *out)
+{
+    return build_run_tool(b, argv, COMPILE_LIMIT_NS, output_limit, out);
 }
 
 static char *in_dir(const struct building *b, const char *name)
@@ -133,8 +138,8 @@ bool build_uses_polly(const struct building *b)
     return false;
 }
 
-static void fill_compile(const struct building *b, const char *source, const char *object,
-                         const char **argv)
+void build_fill_compile(const struct building *b, const char *const *more, const char *source,
+                        const char *output, const char **argv)
 {
     static const char *const fixed[] = {
         "-std=gnu17",
@@ -160,18 +165,20 @@ static void fill_compile(const struct building *b, const char *source, const cha
         argv[n++] = fixed[i];
     argv[n++] = "-include";
     argv[n++] = prelude_file;
-    argv[n++] = "-c";
+    for (size_t i = 0; more[i]; i++)
+        argv[n++] = more[i];
     argv[n++] = "-o";
-    argv[n++] = object;
+    argv[n++] = output;
     argv[n++] = source;
     argv[n] = NULL;
 }
 
 static enum step_end compile(struct building *b, const char *source, const char *object)
 {
-    const char *argv[MOST_ARGUMENTS];
+    static const char *const more[] = {"-c", NULL};
+    const char *argv[BUILD_MOST_ARGUMENTS];
     struct process_result result;
-    fill_compile(b, source, object, argv);
+    build_fill_compile(b, more, source, object, argv);
     if (!run_tool(b, argv, MOST_DIAGNOSTICS * 4, &result))
         return STEP_ERROR;
     return judge_tool(b, &result, "compiler");
@@ -398,11 +405,16 @@ static enum step_end link_inspected(struct building *b)
     return inspection_end(&inspection, b, end);
 }
 
-static enum step_end make_in_dir(struct building *b)
+bool build_write_source(struct building *b)
 {
     const char *prelude = task_prelude(b->request->task, b->request->real_name, b->step);
-    if (!write_text(b, prelude_file, prelude) ||
-        !write_text(b, candidate_source, b->request->candidate->source))
+    return write_text(b, prelude_file, prelude) &&
+           write_text(b, candidate_source, b->request->candidate->source);
+}
+
+static enum step_end make_in_dir(struct building *b)
+{
+    if (!build_write_source(b))
         return STEP_ERROR;
     int64_t start = os_now_ns();
     enum step_end end = compile(b, candidate_source, candidate_object);

@@ -28,6 +28,7 @@
  *   fake: crash, fake: hang     the call ends so
  *   fake: cheat MECHANISM       the session reports that mechanism
  *   fake: noisy                 every second run is reported as disturbed
+ *   fake: missed LINE WORDS     gcc's record says that the loop there is not vectorized, and why
  * No process is started; buffers are ordinary memory of this process.
  */
 #include "target/driver.h"
@@ -123,6 +124,30 @@ static void fake_default_build(const struct target *target, const char **compile
     *compiler = target->features.compilers[0].name;
     *flags = default_flags;
     *flag_count = sizeof default_flags / sizeof *default_flags;
+}
+
+/* The lines of gcc's record that the source asks for, and no assembly. */
+static bool fake_notes(struct target *target, const struct build_request *request,
+                       struct arena *arena, struct build_notes *out, struct err *err)
+{
+    static const char marker[] = "fake: missed ";
+    const char *tool = target->features.compilers[0].name;
+    const char *text = "";
+    (void)err;
+    for (const char *at = strstr(request->candidate->source, marker); at; at = strstr(at, marker)) {
+        char *end = NULL;
+        at += strlen(marker);
+        const long line = strtol(at, &end, 10);
+        end += *end == ' ';
+        text = arena_printf(arena,
+                            "%scandidate.c:%ld:1: missed: couldn't vectorize loop\n"
+                            "candidate.c:%ld:1: missed: not vectorized: %.*s\n",
+                            text, line, line, (int)strcspn(end, "*\n"), end);
+    }
+    *out = (struct build_notes){.family = "gcc",
+                                .record = {.tool = tool, .text = text, .problem = ""},
+                                .assembly = {.tool = tool, .text = "", .problem = ""}};
+    return true;
 }
 
 static bool fake_flag_allowed(const struct target *target, const char *compiler, const char *flag,
@@ -459,6 +484,7 @@ const struct target_driver target_fake = {
     .default_build = fake_default_build,
     .flag_allowed = fake_flag_allowed,
     .build = fake_build,
+    .notes = fake_notes,
     .start = fake_start,
     .run = fake_run,
     .set_ints = fake_set_ints,
