@@ -231,7 +231,7 @@ bool engine_session_evaluate(struct engine_session *session, const struct engine
 }
 
 bool engine_session_finding(struct engine_session *session, const char *decision,
-                            struct arena *arena, bool *found, struct finding *out, struct err *err)
+                            struct arena *arena, bool *found, struct roofline *out, struct err *err)
 {
     struct run *run = &session->run;
     const struct case_result *cases = NULL;

@@ -84,7 +84,7 @@ bool engine_session_evaluate(struct engine_session *session, const struct engine
 /* The finding for a decision of this run (NULL: the best so far): roofline class of its slowest
  * case. `*found` is false where it was not timed. */
 bool engine_session_finding(struct engine_session *session, const char *decision,
-                            struct arena *arena, bool *found, struct finding *out, struct err *err);
+                            struct arena *arena, bool *found, struct roofline *out, struct err *err);
 
 /* Confirms the best and ends the run; after it the session can only be closed. The result lives as
  * long as the session. */

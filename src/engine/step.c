@@ -236,7 +236,7 @@ static bool record_finding(struct run *run, const char *decision_id, const struc
     const struct task_case *which = NULL;
     if (!run_slowest_case(run->task, verdict->cases, verdict->case_count, &slowest, &which))
         return true;
-    const struct finding finding =
+    const struct roofline finding =
         profile_roofline(run->task, which, run->features, slowest->candidate_ns, arena);
     if (finding.roofline == ROOFLINE_UNKNOWN)
         return true;

@@ -25,12 +25,12 @@ static size_t level_of(const struct target_features *features, double bytes)
     return 3;
 }
 
-struct finding profile_roofline(const struct task *task, const struct task_case *c,
-                                const struct target_features *features, int64_t time_ns,
-                                struct arena *arena)
+struct roofline profile_roofline(const struct task *task, const struct task_case *c,
+                                 const struct target_features *features, int64_t time_ns,
+                                 struct arena *arena)
 {
     static const char *const levels[] = {"L1", "L2", "L3", "memory"};
-    struct finding finding = {.text = ""};
+    struct roofline finding = {.text = ""};
     const double bytes = task_bytes(task, c);
     const double flops = task_flops(task, c);
     const size_t level = level_of(features, bytes);

@@ -219,7 +219,7 @@ static bool profile(struct service *service, struct mcp_call *call, struct buf *
                     struct err *err)
 {
     struct engine_session *session = NULL;
-    struct finding finding = {0};
+    struct roofline finding = {0};
     bool found = false;
     if (!runs_find(service, argument_text(call, "run"), &session, err) ||
         !engine_session_finding(session, argument_text(call, "decision"), mcp_call_arena(call),

@@ -1,0 +1,79 @@
+/*
+ * Readers of what tools write: a compiler's record, assembly, llvm-mca's report. Pure, for hostile
+ * input: whatever cannot be read is left out and said, nothing is believed beyond its bounds.
+ * Everything returned is memory of the arena, or points into the text that was read.
+ */
+#ifndef KOPE_PROFILE_READ_H
+#define KOPE_PROFILE_READ_H
+
+#include "profile/profile.h"
+
+/* What an instruction does, as far as it matters here. */
+enum instruction_class {
+    INSTRUCTION_OTHER,
+    INSTRUCTION_LOAD,
+    INSTRUCTION_STORE,
+    INSTRUCTION_ARITHMETIC, /* on floating-point numbers or vectors */
+    INSTRUCTION_DIVIDE,     /* and roots */
+    INSTRUCTION_SHUFFLE,
+    INSTRUCTION_GATHER, /* and scatter */
+    INSTRUCTION_CALL,
+};
+
+struct instruction {
+    const char *text; /* "vaddps\t(%rax), %ymm0, %ymm0" */
+    enum instruction_class class;
+    bool has_memory, has_stack; /* an operand in memory; on the stack */
+    bool is_float, is_scalar;   /* floating-point arithmetic; on one element */
+    int width;                  /* bytes of the widest register or element; 0: none of vectors */
+    int line;                   /* of the source; 0: unknown */
+};
+
+/* Of x86, in the syntax of AT&T; other machines' are all INSTRUCTION_OTHER. */
+struct instruction instruction_of(const char *text);
+
+/* A loop without another one inside. */
+struct loop {
+    const struct instruction *items; /* its body: from the label that is jumped to, to that jump */
+    size_t count;
+    int depth; /* 1: in no other loop */
+    double weight;
+    int line;                  /* that most of its instructions come from; 0: unknown */
+    int first_line, last_line; /* 0: unknown */
+};
+
+enum { PROFILE_MAX_LOOPS = 64 };
+
+/* Innermost loops of a compiler's assembly, the one that most work is done in first: vector
+ * arithmetic counts by its bytes, calls as much as many instructions, and each loop around eight
+ * times. */
+size_t profile_find_loops(const char *assembly, struct arena *arena, struct loop *out,
+                          size_t capacity);
+/* Its body for a tool that reads assembly. */
+const char *loop_block(const struct loop *loop, struct arena *arena);
+
+/* What is to be seen in the body of a loop. `tool` is the compiler; `vector_bytes` the machine's,
+ * 0 unknown. */
+size_t profile_read_loop(const struct loop *loop, const char *tool, int64_t vector_bytes,
+                         struct arena *arena, struct finding *out, size_t capacity);
+
+/* Loops that were not vectorized: gcc's lines, clang's documents. Outer loops, which are not meant
+ * to be, are left out where `loops` are known. `lanes`: elements of a vector of this machine. */
+struct record {
+    const char *text, *tool;
+    const struct loop *loops;
+    size_t loop_count;
+    int64_t lanes;
+};
+size_t profile_read_gcc(const struct record *record, struct arena *arena, struct finding *out,
+                        size_t capacity);
+/* False where the text is none of clang's records. */
+bool profile_read_clang(const struct record *record, struct arena *arena, struct finding *out,
+                        size_t capacity, size_t *out_count, struct err *err);
+
+/* What a report of llvm-mca on the body of `loop` says; false where it is none. */
+bool profile_read_mca(const char *text, const char *tool, const struct loop *loop,
+                      struct arena *arena, struct finding *out, size_t capacity, size_t *out_count,
+                      struct err *err);
+
+#endif

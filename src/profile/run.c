@@ -1,0 +1,192 @@
+/* Which tools run, in which order, and what is kept of what they say. */
+#include "profile/read.h"
+
+#include "base/str.h"
+
+#include <math.h>
+
+enum { MOST_BLOCK = 600, MOST_OF_A_TOOL = 6 };
+/* From this share of its bound on there is little left to find; from that one on memory is what a
+ * kernel that memory bounds waits for. */
+#define NEAR_THE_BOUND 0.9
+#define AT_MEMORY 0.6
+
+struct profile_plan profile_plan(enum roofline_class roofline, double share)
+{
+    if (roofline != ROOFLINE_UNKNOWN && share >= NEAR_THE_BOUND)
+        return (struct profile_plan){.why = "it is near its bound: there is little left to find"};
+    switch (roofline) {
+    case ROOFLINE_MEMORY:
+        if (share >= AT_MEMORY)
+            return (struct profile_plan){
+                .record = true,
+                .loop = true,
+                .why = "memory bounds it: how ports are used does not matter"};
+        return (struct profile_plan){true, true, true, "memory should bound it, and does not yet"};
+    case ROOFLINE_COMPUTE:
+        return (struct profile_plan){true, true, true, "arithmetic bounds it"};
+    case ROOFLINE_LATENCY:
+        return (struct profile_plan){true, true, true, "it is far from memory and peak alike"};
+    case ROOFLINE_UNKNOWN:
+        break;
+    }
+    return (struct profile_plan){true, true, true, "nobody knows what bounds it"};
+}
+
+/* One profile on its way. */
+struct work {
+    struct target *target;
+    const struct build_request *request;
+    const struct profile_plan *plan;
+    struct arena *arena;
+    struct profile *out;
+    struct loop loops[PROFILE_MAX_LOOPS];
+    size_t loop_count;
+};
+
+static void say(struct work *w, const char *tool, bool ran, const char *said)
+{
+    if (w->out->note_count < PROFILE_MAX_NOTES)
+        w->out->notes[w->out->note_count++] = (struct profile_note){tool, said, ran};
+}
+
+/* One finding for a kind and a line; what only says that a loop is scalar gives way to a reason. */
+static bool is_known(const struct profile *profile, const struct finding *finding)
+{
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct finding *other = &profile->findings[i];
+        if (other->line == finding->line && other->kind == finding->kind)
+            return true;
+        if (finding->kind == FINDING_SCALAR && other->kind <= FINDING_NOT_VECTORIZED &&
+            other->line == finding->line)
+            return true;
+    }
+    return false;
+}
+
+static void keep(struct work *w, const struct finding *found, size_t count)
+{
+    for (size_t i = 0; i < count && w->out->count < PROFILE_MAX_FINDINGS; i++) {
+        if (!is_known(w->out, &found[i]))
+            w->out->findings[w->out->count++] = found[i];
+    }
+}
+
+/* Elements of the task's type in the widest register. */
+static int64_t lanes_of(const struct work *w)
+{
+    const int64_t bytes = (int64_t)dtype_bytes(w->request->task->dtype);
+    return bytes > 0 ? target_features(w->target)->vector_bytes / bytes : 0;
+}
+
+static void read_record(struct work *w, const struct build_notes *notes)
+{
+    struct finding found[MOST_OF_A_TOOL];
+    const struct record record = {.text = notes->record.text,
+                                  .tool = notes->record.tool,
+                                  .loops = w->loops,
+                                  .loop_count = w->loop_count,
+                                  .lanes = lanes_of(w)};
+    struct err problem;
+    size_t count = 0;
+    if (notes->record.problem[0]) {
+        say(w, notes->record.tool, false, notes->record.problem);
+        return;
+    }
+    if (str_equal(notes->family, "gcc")) {
+        count = profile_read_gcc(&record, w->arena, found, MOST_OF_A_TOOL);
+    } else if (!profile_read_clang(&record, w->arena, found, MOST_OF_A_TOOL, &count, &problem)) {
+        say(w, record.tool, false, arena_strdup(w->arena, problem.message));
+        return;
+    }
+    say(w, record.tool, true,
+        arena_printf(w->arena, "%zu loop%s not vectorized%s", count, count == 1 ? "" : "s",
+                     notes->record.is_cut ? "; its record was cut" : ""));
+    keep(w, found, count);
+}
+
+static const char *why_no_block(const struct loop *hot, struct arena *arena)
+{
+    if (hot->count > MOST_BLOCK)
+        return arena_printf(arena, "the hot loop has %zu instructions, more than %d", hot->count,
+                            MOST_BLOCK);
+    for (size_t i = 0; i < hot->count; i++) {
+        if (hot->items[i].class == INSTRUCTION_CALL)
+            return "the hot loop calls a function, which is where its time goes";
+    }
+    return NULL;
+}
+
+static bool read_throughput(struct work *w, const struct loop *hot, struct err *err)
+{
+    struct finding found[MOST_OF_A_TOOL];
+    struct tool_output said;
+    struct err problem;
+    size_t count = 0;
+    const char *why_not = why_no_block(hot, w->arena);
+    if (why_not) {
+        say(w, "llvm-mca", false, why_not);
+        return true;
+    }
+    if (!target_throughput(w->target, loop_block(hot, w->arena), w->arena, &said, err))
+        return false;
+    if (said.problem[0]) {
+        say(w, said.tool, false, said.problem);
+    } else if (!profile_read_mca(said.text, said.tool, hot, w->arena, found, MOST_OF_A_TOOL, &count,
+                                 &problem)) {
+        say(w, said.tool, false, arena_strdup(w->arena, problem.message));
+    } else {
+        say(w, said.tool, true, count ? "something holds the hot loop up" : "nothing stands out");
+        keep(w, found, count);
+    }
+    return true;
+}
+
+static bool read_assembly(struct work *w, const struct build_notes *notes, struct err *err)
+{
+    struct finding found[MOST_OF_A_TOOL];
+    const struct tool_output *assembly = &notes->assembly;
+    const struct loop *hot = w->loops;
+    if (assembly->problem[0]) {
+        if (!str_equal(assembly->problem, notes->record.problem) || !w->plan->record)
+            say(w, assembly->tool, false, assembly->problem);
+        return true;
+    }
+    if (w->loop_count == 0) {
+        say(w, "hot loop", false, "there is no loop in its code");
+        return true;
+    }
+    if (w->plan->throughput && !read_throughput(w, hot, err))
+        return false;
+    if (w->plan->loop) {
+        keep(w, found,
+             profile_read_loop(hot, assembly->tool, target_features(w->target)->vector_bytes,
+                               w->arena, found, MOST_OF_A_TOOL));
+        say(w, "hot loop", true,
+            arena_printf(w->arena, "%zu instructions, of %zu inner loop%s", hot->count,
+                         w->loop_count, w->loop_count == 1 ? "" : "s"));
+    }
+    return true;
+}
+
+bool profile_run(struct target *target, const struct build_request *request,
+                 const struct profile_plan *plan, struct arena *arena, struct profile *out,
+                 struct err *err)
+{
+    struct profile profile = {.count = 0};
+    struct build_notes notes;
+    struct work *w = arena_alloc(arena, sizeof *w);
+    *w = (struct work){
+        .target = target, .request = request, .plan = plan, .arena = arena, .out = &profile};
+    if (plan->record || plan->loop || plan->throughput) {
+        if (!target_notes(target, request, arena, &notes, err))
+            return false;
+        w->loop_count = profile_find_loops(notes.assembly.text, arena, w->loops, PROFILE_MAX_LOOPS);
+        if (plan->record)
+            read_record(w, &notes);
+        if (!read_assembly(w, &notes, err))
+            return false;
+    }
+    *out = profile;
+    return true;
+}

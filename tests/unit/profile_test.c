@@ -1,0 +1,387 @@
+#include "profile/read.h"
+
+#include "base/str.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 8 };
+
+/* Two loops around one that sums in order, and one that comes back from code that lies elsewhere.
+ */
+static const char sums[] = "\t.file 1 \"candidate.c\"\n"
+                           "f:\n"
+                           ".L3:\n"
+                           "\t.loc 1 6 9\n"
+                           "\txorl\t%eax, %eax\n"
+                           ".L10:\n"
+                           "\tvxorps\t%xmm1, %xmm1, %xmm1\n"
+                           "\tje\t.L11\n"
+                           ".L5:\n"
+                           "\t.loc 1 10 21 discriminator 3\n"
+                           "\tvmovss\t(%rax), %xmm0\n"
+                           "\tvmulss\t(%rcx,%rax,4), %xmm0, %xmm0\n"
+                           "\tvaddss\t%xmm1, %xmm0, %xmm1\n"
+                           "\t.loc 1 9 35\n"
+                           "\tcmpq\t%rax, %rcx\n"
+                           "\tjne\t.L5\n"
+                           ".L4:\n"
+                           "\tvmovss\t%xmm1, (%rdx)\n"
+                           "\tjne\t.L10\n"
+                           "\tjne\t.L3\n"
+                           "\tret\n"
+                           ".L11:\n"
+                           "\tvaddss\t%xmm7, %xmm7, %xmm7\n"
+                           "\tjmp\t.L4\n";
+
+static size_t loops_of(const char *assembly, struct arena *arena, struct loop *out)
+{
+    return profile_find_loops(assembly, arena, out, MOST);
+}
+
+static void instruction_of__names_and_operands__class_and_width(void **state)
+{
+    static const struct {
+        const char *text;
+        enum instruction_class class;
+        int width;
+        bool is_scalar;
+    } rows[] = {
+        {"vaddss\t%xmm1, %xmm0, %xmm1", INSTRUCTION_ARITHMETIC, 4, true},
+        {"vfmadd231pd\t(%rax), %zmm1, %zmm2", INSTRUCTION_ARITHMETIC, 64, false},
+        {"vpaddd\t%ymm1, %ymm2, %ymm3", INSTRUCTION_ARITHMETIC, 32, false},
+        {"vdivps\t%ymm1, %ymm2, %ymm3", INSTRUCTION_DIVIDE, 32, false},
+        {"idivq\t%rcx", INSTRUCTION_DIVIDE, 0, false},
+        {"vmovups\t(%rax), %zmm5", INSTRUCTION_LOAD, 64, false},
+        {"vmovups\t%zmm5, (%rax)", INSTRUCTION_STORE, 64, false},
+        {"vmovups\t%zmm5, (%rax){%k1}", INSTRUCTION_STORE, 64, false},
+        {"vshufps\t$85, %xmm1, %xmm1, %xmm4", INSTRUCTION_SHUFFLE, 16, false},
+        {"vgatherdps\t(%rax,%ymm1,4), %ymm0{%k1}", INSTRUCTION_GATHER, 32, false},
+        {"call\texpf@PLT", INSTRUCTION_CALL, 0, false},
+        {"cmpl\t$3, (%rax)", INSTRUCTION_OTHER, 0, false},
+        {"addq\t$64, %rax", INSTRUCTION_OTHER, 0, false},
+        {"", INSTRUCTION_OTHER, 0, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct instruction in = instruction_of(rows[i].text);
+        if (in.class != rows[i].class || in.width != rows[i].width ||
+            in.is_scalar != rows[i].is_scalar)
+            fail_msg("'%s' is of class %d, %d bytes, scalar %d", rows[i].text, (int)in.class,
+                     in.width, in.is_scalar);
+    }
+}
+
+static void profile_find_loops__nested_and_code_elsewhere__the_inner_loop_alone(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct loop loops[MOST];
+    assert_int_equal(loops_of(sums, &arena, loops), 1);
+    assert_int_equal(loops[0].count, 5);
+    assert_int_equal(loops[0].depth, 3);
+    assert_int_equal(loops[0].line, 10);
+    assert_int_equal(loops[0].first_line, 9);
+    assert_int_equal(loops[0].last_line, 10);
+    assert_string_equal(loops[0].items[2].text, "vaddss\t%xmm1, %xmm0, %xmm1");
+}
+
+static void profile_find_loops__another_file__no_lines(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct loop loops[MOST];
+    const size_t count = loops_of("\t.file 1 \"/usr/include/math.h\"\n"
+                                  ".L1:\n\t.loc 1 77 1\n\tincq\t%rax\n\tjne\t.L1\n",
+                                  &arena, loops);
+    assert_int_equal(count, 1);
+    assert_int_equal(loops[0].line, 0);
+}
+
+static void profile_find_loops__vectors_and_their_rest__the_vectors_first(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct loop loops[MOST];
+    const size_t count = loops_of("f:\n"
+                                  ".LBB0_1:\n\tvaddss\t%xmm1, %xmm0, %xmm0\n\tjne\t.LBB0_1\n"
+                                  ".LBB0_2:\t# =>This Inner Loop Header: Depth=1\n"
+                                  "\tvaddps\t%ymm1, %ymm0, %ymm0 # a comment\n\tjne\t.LBB0_2\n",
+                                  &arena, loops);
+    assert_int_equal(count, 2);
+    assert_string_equal(loops[0].items[0].text, "vaddps\t%ymm1, %ymm0, %ymm0");
+    assert_string_equal(loop_block(&loops[0], &arena),
+                        "\tvaddps\t%ymm1, %ymm0, %ymm0\n\tjne\t.LBB0_2\n");
+}
+
+static void profile_read_loop__scalar_narrow_calls_spills__each_with_its_number(void **state)
+{
+    static const struct {
+        const char *body, *text;
+        enum finding_kind kind;
+        double number;
+    } rows[] = {
+        {"\tvaddss\t%xmm1, %xmm0, %xmm0\n",
+         "the hot loop does 1 of its 1 floating-point operations on one element at a time",
+         FINDING_SCALAR, 1.0},
+        {"\tvaddps\t%ymm1, %ymm0, %ymm0\n",
+         "the hot loop works on vectors of 32 bytes, this machine has 64", FINDING_NARROW, 32.0},
+        {"\tcall\texpf@PLT\n\tvmovss\t%xmm0, 8(%rsp)\n",
+         "the hot loop calls expf, 1 call in its body", FINDING_CALLS, 1.0},
+        {"\tvmovups\t%zmm0, 8(%rsp)\n\tvmovups\t64(%rsp), %zmm1\n",
+         "the hot loop goes to the stack 2 times: it has more values than registers",
+         FINDING_SPILLS, 2.0},
+        {"\tvgatherdps\t(%rax,%zmm1,4), %zmm0\n",
+         "the hot loop gathers or scatters 1 vectors element by element", FINDING_STRIDE, 1.0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct loop loops[MOST];
+        struct finding found[MOST];
+        const char *text = arena_printf(&arena, ".L1:\n%s\tjne\t.L1\n", rows[i].body);
+        assert_int_equal(loops_of(text, &arena, loops), 1);
+        assert_int_equal(profile_read_loop(&loops[0], "gcc-12", 64, &arena, found, MOST), 1);
+        assert_string_equal(found[0].text, rows[i].text);
+        assert_int_equal(found[0].kind, rows[i].kind);
+        assert_true(found[0].number >= rows[i].number && found[0].number <= rows[i].number);
+        assert_string_equal(found[0].tool, "gcc-12");
+    }
+}
+
+static void profile_read_gcc__reasons__kinds_and_lines(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    const struct record record = {
+        .text = "candidate.c:3:16: optimized: loop vectorized using 64 byte vectors\n"
+                "candidate.c:5:55: missed: couldn't vectorize loop\n"
+                "candidate.c:5:69: missed: not vectorized: no vectype for stmt: _5 = *_4;\n"
+                " scalar_type: real\n"
+                "candidate.c:7:5: missed: couldn't vectorize loop\n"
+                "candidate.c:8:9: missed: statement clobbers memory: _6 = expf (_4);\n"
+                "candidate.c:8:9: missed: not vectorized: control flow in loop.\n"
+                "prelude.h:9:9: missed: couldn't vectorize loop\n"
+                "candidate.c:x: missed: couldn't vectorize loop\n"
+                "candidate.c:99999999999999999999:1: missed: couldn't vectorize loop\n"
+                "candidate.c:9:85: missed: couldn't vectorize loop\n",
+        .tool = "gcc-12",
+        .lanes = 16};
+    assert_int_equal(profile_read_gcc(&record, &arena, found, MOST), 3);
+    assert_int_equal(found[0].kind, FINDING_NOT_VECTORIZED);
+    assert_int_equal(found[0].line, 5);
+    assert_int_equal(found[1].kind, FINDING_CALLS);
+    assert_int_equal(found[1].line, 7);
+    assert_string_equal(found[1].text,
+                        "the loop at line 7 is not vectorized, where a register has room for 16 "
+                        "elements: statement clobbers memory: _6 = expf (_4)");
+    assert_int_equal(found[2].line, 9);
+    assert_string_equal(found[2].text, "the loop at line 9 is not vectorized, where a register has "
+                                       "room for 16 elements");
+}
+
+static void profile_read_gcc__outer_loops__are_left_out(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct loop loops[MOST];
+    struct finding found[MOST];
+    const struct record record = {.text = "candidate.c:6:1: missed: couldn't vectorize loop\n"
+                                          "candidate.c:6:1: missed: not vectorized: multiple "
+                                          "nested loops.\n"
+                                          "candidate.c:9:1: missed: couldn't vectorize loop\n"
+                                          "candidate.c:10:1: missed: not vectorized: possible "
+                                          "alias\n",
+                                  .tool = "gcc-12",
+                                  .loops = loops,
+                                  .loop_count = loops_of(sums, &arena, loops)};
+    assert_int_equal(profile_read_gcc(&record, &arena, found, MOST), 1);
+    assert_int_equal(found[0].line, 9);
+    assert_int_equal(found[0].kind, FINDING_ALIASING);
+}
+
+static const char clang_record[] =
+    "--- !Analysis\nPass:            loop-vectorize\nName:            UnsafeDep\n"
+    "DebugLoc:        { File: candidate.c, Line: 5, Column: 67 }\nFunction:        g\nArgs:\n"
+    "  - String:          'loop not vectorized: '\n"
+    "  - String:          'unsafe dependent memory operations in loop. Use #pragma'\n"
+    "  - String:          \"\\nBackward loop carried data dependence.\"\n"
+    "  - Location:        'a.c:5:68'\n    DebugLoc:        { File: a.c, Line: 5, Column: 68 }\n"
+    "...\n"
+    "--- !Missed\nPass:            loop-vectorize\nName:            MissedDetails\n"
+    "DebugLoc:        { File: candidate.c, Line: 4, Column: 41 }\nFunction:        g\nArgs:\n"
+    "  - String:          loop not vectorized\n...\n"
+    "--- !AnalysisFPCommute\nPass:            loop-vectorize\nName:            CantReorderFPOps\n"
+    "DebugLoc:        { File: candidate.c, Line: 8, Column: 9 }\nFunction:        h\nArgs:\n"
+    "  - String:          'loop not vectorized: cannot prove it is safe to reorder floating-point "
+    "operations'\n...\n"
+    "--- !Missed\nPass:            loop-vectorize\nName:            MissedDetails\n"
+    "DebugLoc:        { File: candidate.c, Line: 7, Column: 1 }\nFunction:        h\n"
+    "...\n"
+    "--- !Missed\nPass:            regalloc\nName:            X\nFunction:        h\n...\n"
+    "--- !Missed\nPass:            loop-vectorize\nName:            X\n"
+    "DebugLoc:        { File: other.h, Line: 7, Column: 1 }\nFunction:        i\n...\n";
+
+static void profile_read_clang__documents__reason_and_loop_belong_together(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    struct err err;
+    size_t count = 0;
+    const struct record record = {.text = clang_record, .tool = "clang-19", .lanes = 1};
+    assert_true(profile_read_clang(&record, &arena, found, MOST, &count, &err));
+    assert_int_equal(count, 2);
+    assert_int_equal(found[0].kind, FINDING_DEPENDENCE);
+    assert_int_equal(found[0].line, 4);
+    assert_string_equal(
+        found[0].text,
+        "the loop at line 4 is not vectorized: unsafe dependent memory operations in loop");
+    assert_int_equal(found[1].kind, FINDING_SUM_ORDER);
+    assert_int_equal(found[1].line, 7);
+}
+
+static void profile_read_clang__no_yaml__an_error_and_outputs_untouched(void **state)
+{
+    static const char *const texts[] = {"--- !Missed\n{", "--- [1, 2]\n", "- a\n- b\n",
+                                        "--- !Missed\na: 1\na: 2\n", "--- !Missed\na: *b\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct finding found[MOST];
+        struct err err;
+        size_t count = 77;
+        const struct record record = {.text = texts[i], .tool = "clang-19"};
+        assert_false(profile_read_clang(&record, &arena, found, MOST, &count, &err));
+        assert_int_equal(count, 77);
+        assert_true(str_starts_with(err.message, "record:"));
+    }
+}
+
+/* As llvm-mca 14 writes it; a cycle count and rows of two units. */
+static const char *mca_report(int cycles, const char *iteration, const char *instruction,
+                              struct arena *arena)
+{
+    return arena_printf(arena,
+                        "Iterations:        100\nInstructions:      500\nTotal Cycles:      %d\n"
+                        "Total uOps:        500\n\nDispatch Width:    6\nBlock RThroughput: 1.0\n\n"
+                        "  - Register Dependencies [ 60.00%% ]\n\n"
+                        "Resources:\n[0]   - UnitA\n[1]   - UnitB\n\n\n"
+                        "Resource pressure per iteration:\n[0]    [1]    \n%s\n\n"
+                        "Resource pressure by instruction:\n[0]    [1]    Instructions:\n%s\n",
+                        cycles, iteration, instruction);
+}
+
+static void profile_read_mca__waits_or_busy_units__named_with_numbers(void **state)
+{
+    static const struct {
+        int cycles;
+        const char *iteration, *instruction, *text;
+        enum finding_kind kind;
+    } rows[] = {
+        {1600, " 1.00   4.00  ", " 1.00   4.00   vaddss\t%xmm1, %xmm0, %xmm1",
+         "the loop in lines 9 to 10 takes 16 cycles an iteration where its instructions need 4: "
+         "each waits for the one before, through a vaddss",
+         FINDING_CHAIN},
+        {400, " 1.00   4.00  ",
+         " -      3.00   vshufps\t$1, %xmm0, %xmm1, %xmm1\n 1.00   1.00   vaddps\t%xmm1, %xmm0, "
+         "%xmm0",
+         "the loop in lines 9 to 10 keeps UnitB busy in 100 % of its 4 cycles an iteration, 3 of "
+         "them with shuffles",
+         FINDING_SHUFFLES},
+        {90, " 0.50   0.50  ", " 0.50   0.50   addq\t$1, %rax",
+         "the loop in lines 9 to 10 issues 5.56 of at most 6 operations a cycle, 0.9 cycles an "
+         "iteration: it is bound by the number of its instructions",
+         FINDING_FRONT_END},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct loop loops[MOST];
+        struct finding found[MOST];
+        struct err err;
+        size_t count = 0;
+        assert_int_equal(loops_of(sums, &arena, loops), 1);
+        const char *text =
+            mca_report(rows[i].cycles, rows[i].iteration, rows[i].instruction, &arena);
+        assert_true(
+            profile_read_mca(text, "llvm-mca-14", &loops[0], &arena, found, MOST, &count, &err));
+        if (rows[i].kind == FINDING_FRONT_END && count == 0)
+            fail_msg("nothing found");
+        assert_int_equal(count, 1);
+        assert_string_equal(found[0].text, rows[i].text);
+        assert_int_equal(found[0].kind, rows[i].kind);
+        assert_int_equal(found[0].line, 10);
+    }
+}
+
+static void profile_read_mca__no_report__an_error(void **state)
+{
+    static const char *const texts[] = {"", "Iterations: 100\n", "Iterations: nan\nTotal Cycles: 1",
+                                        "Total Cycles: 1e300\nIterations: 5"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const struct loop loop = {.line = 1};
+        struct finding found[MOST];
+        struct err err;
+        size_t count = 77;
+        assert_false(profile_read_mca(texts[i], "m", &loop, &arena, found, MOST, &count, &err));
+        assert_int_equal(count, 77);
+    }
+}
+
+static void finding_kinds__all__have_names_and_moves(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FINDING_KINDS; i++) {
+        enum finding_kind kind = FINDING_KINDS;
+        const char *name = finding_kind_name((enum finding_kind)i);
+        assert_true(finding_kind_parse(name, &kind));
+        assert_int_equal(kind, i);
+        assert_non_null(finding_moves(kind)[0]);
+    }
+    enum finding_kind kind;
+    assert_false(finding_kind_parse("memory", &kind));
+    assert_int_equal(finding_move_rank(FINDING_SUM_ORDER, "reassociate"), 0);
+    assert_int_equal(finding_move_rank(FINDING_SUM_ORDER, "nest-vectors-4"), 1);
+    assert_int_equal(finding_move_rank(FINDING_SUM_ORDER, "nest-vectorsx"), -1);
+}
+
+static void profile_plan__by_class__tools_that_can_tell_something(void **state)
+{
+    (void)state;
+    assert_false(profile_plan(ROOFLINE_COMPUTE, 0.95).record);
+    assert_true(profile_plan(ROOFLINE_MEMORY, 0.8).record);
+    assert_false(profile_plan(ROOFLINE_MEMORY, 0.8).throughput);
+    assert_true(profile_plan(ROOFLINE_MEMORY, 0.4).throughput);
+    assert_true(profile_plan(ROOFLINE_LATENCY, 0.1).throughput);
+    assert_true(profile_plan(ROOFLINE_UNKNOWN, 0.0).throughput);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instruction_of__names_and_operands__class_and_width),
+        cmocka_unit_test(profile_find_loops__nested_and_code_elsewhere__the_inner_loop_alone),
+        cmocka_unit_test(profile_find_loops__another_file__no_lines),
+        cmocka_unit_test(profile_find_loops__vectors_and_their_rest__the_vectors_first),
+        cmocka_unit_test(profile_read_loop__scalar_narrow_calls_spills__each_with_its_number),
+        cmocka_unit_test(profile_read_gcc__reasons__kinds_and_lines),
+        cmocka_unit_test(profile_read_gcc__outer_loops__are_left_out),
+        cmocka_unit_test(profile_read_clang__documents__reason_and_loop_belong_together),
+        cmocka_unit_test(profile_read_clang__no_yaml__an_error_and_outputs_untouched),
+        cmocka_unit_test(profile_read_mca__waits_or_busy_units__named_with_numbers),
+        cmocka_unit_test(profile_read_mca__no_report__an_error),
+        cmocka_unit_test(finding_kinds__all__have_names_and_moves),
+        cmocka_unit_test(profile_plan__by_class__tools_that_can_tell_something),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
