@@ -109,6 +109,21 @@ static void check_sandbox(struct finding_list *list, const struct target *target
         say(list, "ok", "every sandbox layer", "");
 }
 
+/* Tools of a profile: without one its findings are missing, nothing else. */
+static void check_tools(struct finding_list *list, const struct target *target, struct arena *arena)
+{
+    struct target_tool tools[TARGET_MAX_TOOLS];
+    const size_t count = target_tools(target, arena, tools, TARGET_MAX_TOOLS);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_there = tools[i].problem[0] == '\0';
+        say(list, is_there ? "ok" : "less",
+            is_there ? arena_printf(arena, "profile: %s", tools[i].name)
+                     : arena_printf(arena, "profile without %s (%s): %s", tools[i].name,
+                                    tools[i].purpose, tools[i].problem),
+            is_there ? "" : tools[i].help);
+    }
+}
+
 /* A model, and whether the variable of its key is set; never its value. */
 static void check_model(struct finding_list *list, const struct config_model *model,
                         struct arena *arena)
@@ -164,6 +179,7 @@ static bool run_doctor(const struct command_call *call, struct command_result *o
     if (target_open("cpu", os_path_join(call->arena, memory, "targets"), &target, &problem)) {
         check_compilers(&list, target_features(target), call->arena);
         check_sandbox(&list, target, call->arena);
+        check_tools(&list, target, call->arena);
     } else {
         say(&list, "missing", problem.message, problem.hint);
     }
@@ -192,7 +208,8 @@ static bool run_doctor(const struct command_call *call, struct command_result *o
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "what is missing on this machine, and how to get it",
-    .description = "Compilers, sandbox layers, processors, memory, models. 'less' works with less; "
+    .description = "Compilers, sandbox layers, tools of a profile, processors, memory, models. "
+                   "'less' works with less; "
                    "'missing' does not work: exit code 5.",
     .params = doctor_params,
     .run = run_doctor,

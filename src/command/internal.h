@@ -7,6 +7,7 @@
 #include "json/json.h"
 
 extern const struct command command_optimize, command_resume, command_check, command_compare,
+    command_profile,
     command_report, command_context, command_context_value, command_runs, command_replay,
     command_suite_run, command_suite_report;
 extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild,

@@ -6,6 +6,7 @@ const struct command *const command_table[] = {
     &command_resume,
     &command_check,
     &command_compare,
+    &command_profile,
     &command_report,
     &command_context,
     &command_context_value,

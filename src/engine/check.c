@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-static bool read_candidate(const char *path, const char *compiler_name, const char *flag_text,
-                           const struct target *target, struct arena *arena, struct candidate *out,
-                           struct err *err)
+bool run_read_candidate(const char *path, const char *compiler_name, const char *flag_text,
+                        const struct target *target, struct arena *arena, struct candidate *out,
+                        struct err *err)
 {
     char *source = NULL;
     if (!os_read_file(path, CANDIDATE_MAX_SOURCE_BYTES, arena, &source, NULL, err))
@@ -38,8 +38,8 @@ bool engine_check(const struct check_opts *opts, const struct observer *observer
     const char *targets = os_path_join(arena, memory_default_dir(arena), "targets");
     if (!task_load(opts->task_path, arena, &task, err) ||
         !target_open(opts->target ? opts->target : "cpu", targets, &target, err) ||
-        !read_candidate(opts->source_path, opts->compiler, opts->flags, target, arena, &candidate,
-                        err))
+        !run_read_candidate(opts->source_path, opts->compiler, opts->flags, target, arena,
+                            &candidate, err))
         return false;
     run_stage(&stages, "measuring the machine (kept for later runs)");
     if (!target_probe(target, false, err))
@@ -91,9 +91,9 @@ bool engine_compare(const struct compare_opts *opts, const struct observer *obse
     const char *b_flags = opts->b_flags ? opts->b_flags : opts->flags;
     if (!task_load(opts->task_path, arena, &result.task, err) ||
         !target_open(opts->target ? opts->target : "cpu", targets, &target, err) ||
-        !read_candidate(opts->a_path, opts->compiler, opts->flags, target, arena, &candidates[0],
-                        err) ||
-        !read_candidate(opts->b_path, b_compiler, b_flags, target, arena, &candidates[1], err))
+        !run_read_candidate(opts->a_path, opts->compiler, opts->flags, target, arena,
+                            &candidates[0], err) ||
+        !run_read_candidate(opts->b_path, b_compiler, b_flags, target, arena, &candidates[1], err))
         return false;
     run_stage(&stages, "measuring the machine (kept for later runs)");
     if (!target_probe(target, false, err))

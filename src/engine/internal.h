@@ -164,6 +164,11 @@ bool known_load(struct run *run, struct err *err);
 /* The verdict on this very candidate; false where there is none. */
 bool known_find(const struct run *run, const struct candidate *candidate, bool is_confirmation,
                 struct arena *arena, struct verdict *out);
+/* check.c: a source from a file; flags NULL are the baseline's. */
+bool run_read_candidate(const char *path, const char *compiler_name, const char *flag_text,
+                        const struct target *target, struct arena *arena, struct candidate *out,
+                        struct err *err);
+
 /* Opens the gate, if it is not open; machine code that is known is not measured again. */
 bool run_need_gate(struct run *run, struct err *err);
 
@@ -243,6 +248,10 @@ void spans_judged(struct run *run, const char *decision_id, const struct decisio
 
 /* Judges what memory knows of this task, else of related ones, before the search begins. */
 bool remember_start(struct run *run, struct err *err);
+/* What is remembered of a decision: its recipe, or its source. False where it cannot be had here (a
+ * compiler that is missing): then it is not used. */
+bool remembered_candidate(struct run *run, const struct graph_decision *known,
+                          struct candidate *out);
 /* The best of this task on each other machine that has one, the nearest first. */
 bool remember_elsewhere(struct run *run, struct arena *arena, struct graph_decisions *out,
                         struct err *err);

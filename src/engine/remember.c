@@ -61,10 +61,8 @@ bool remember_beliefs(struct run *run, struct arena *arena, const struct move_be
     return true;
 }
 
-/* The best known of this very task: its recipe, or its source. False where it cannot be had (a
- * compiler that is missing): then it is not used. */
-static bool remembered_candidate(struct run *run, const struct graph_decision *known,
-                                 struct candidate *out)
+bool remembered_candidate(struct run *run, const struct graph_decision *known,
+                          struct candidate *out)
 {
     struct err ignored = {0};
     const struct recipe *recipe = NULL;

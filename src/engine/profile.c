@@ -1,0 +1,157 @@
+#include "engine/profile.h"
+
+#include "base/str.h"
+#include "engine/internal.h"
+
+#include <math.h>
+
+enum { MOST_MOVES = 4 };
+
+/* Moves of the catalogue that answer a kind, the likeliest first: "a, b". */
+static const char *moves_text(const struct run *run, enum finding_kind kind, struct arena *arena)
+{
+    const char *text = "";
+    size_t count = 0;
+    size_t ranks = 0;
+    for (const char *const *m = finding_moves(kind); *m; m++)
+        ranks++;
+    for (size_t rank = 0; rank < ranks && count < MOST_MOVES; rank++) {
+        for (size_t i = 0; i < run->catalogue_count && count < MOST_MOVES; i++) {
+            if (finding_move_rank(kind, run->catalogue[i].name) != (int)rank)
+                continue;
+            text = arena_printf(arena, "%s%s%s", text, count++ ? ", " : "", run->catalogue[i].name);
+            break; /* one of a family of moves is enough */
+        }
+    }
+    return text;
+}
+
+static bool reference_candidate(struct run *run, struct candidate *out, struct err *err)
+{
+    return recipe_candidate(&run->moves, recipe_plain(&run->moves, run->arena), run->arena, out,
+                            err);
+}
+
+static bool best_candidate(struct run *run, const char **what, struct candidate *out,
+                           struct err *err)
+{
+    struct graph_decision best;
+    bool found = false;
+    if (!graph_best(run->memory.graph, run->task->id.text, run->features->id.text, run->arena,
+                    &found, &best, err))
+        return false;
+    if (!found || !remembered_candidate(run, &best, out)) {
+        (void)err_set(err, ERR_NOT_FOUND, "memory '%s' has no candidate of '%s' for this machine",
+                      run->memory.dir, run->task->name);
+        return err_hint(err, "'kope optimize %s' finds one; or name a file with --candidate",
+                        run->task->dir);
+    }
+    *what = arena_printf(run->arena, "decision %.12s", best.id);
+    return true;
+}
+
+static bool choose_candidate(struct run *run, const struct profile_opts *opts, const char **what,
+                             struct candidate *out, struct err *err)
+{
+    *what = opts->source_path ? opts->source_path : "the plain reference";
+    if (opts->source_path)
+        return run_read_candidate(opts->source_path, opts->compiler, opts->flags, run->target,
+                                  run->arena, out, err);
+    if (opts->best)
+        return best_candidate(run, what, out, err);
+    return reference_candidate(run, out, err);
+}
+
+/* The class of its slowest case. False only where the host cannot tell. */
+static bool classify(struct run *run, const struct candidate *candidate, struct roofline *roofline,
+                     const char **problem, struct err *err)
+{
+    struct verdict verdict;
+    const struct case_result *slowest = NULL;
+    const struct task_case *which = NULL;
+    run_stage(run, "building baseline and oracle, trying the null kernels");
+    if (!run_need_gate(run, err))
+        return false;
+    run_stage(run, "timing the candidate");
+    if (!gate_judge(run->gate, candidate, -(double)INFINITY, run->arena, &verdict, err))
+        return false;
+    if (verdict.kind != VERDICT_TIMED)
+        *problem = verdict_summary(&verdict, run->arena);
+    else if (run_slowest_case(run->task, verdict.cases, verdict.case_count, &slowest, &which))
+        *roofline =
+            profile_roofline(run->task, which, run->features, slowest->candidate_ns, run->arena);
+    return true;
+}
+
+static void fill_result(const struct run *run, const struct profile *profile,
+                        struct profile_result *out)
+{
+    struct profile_line *lines = arena_array(run->arena, profile->count + 1, sizeof *lines);
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct finding *f = &profile->findings[i];
+        lines[i] = (struct profile_line){.kind = finding_kind_name(f->kind),
+                                         .tool = f->tool,
+                                         .text = f->text,
+                                         .moves = moves_text(run, f->kind, run->arena),
+                                         .number = f->number,
+                                         .line = f->line};
+    }
+    out->lines = lines;
+    out->count = profile->count;
+    for (size_t i = 0; i < profile->note_count; i++) {
+        out->tools[i].tool = profile->notes[i].tool;
+        out->tools[i].said = profile->notes[i].said;
+        out->tools[i].ran = profile->notes[i].ran;
+    }
+    out->tool_count = profile->note_count;
+}
+
+static bool profile_it(struct run *run, const struct profile_opts *opts, struct profile_result *out,
+                       struct err *err)
+{
+    struct candidate candidate = {0};
+    struct roofline roofline = {.text = ""};
+    struct profile profile;
+    const char *what = "";
+    out->problem = "";
+    if (!choose_candidate(run, opts, &what, &candidate, err) ||
+        (!opts->no_timing && !classify(run, &candidate, &roofline, &out->problem, err)))
+        return false;
+    const struct profile_plan plan = opts->all_tools
+                                         ? profile_plan(ROOFLINE_UNKNOWN, 0.0)
+                                         : profile_plan(roofline.roofline, roofline.share);
+    const struct build_request request = {
+        .task = run->task, .candidate = &candidate, .real_name = dtype_c_name(run->task->dtype)};
+    run_stage(run, "asking the tools");
+    if (!profile_run(run->target, &request, &plan, run->arena, &profile, err))
+        return false;
+    out->task = run->task;
+    out->what =
+        candidate.compiler || candidate.flag_count
+            ? arena_printf(run->arena, "%s, %s %s", what,
+                           candidate.compiler ? candidate.compiler : run->moves.default_compiler,
+                           candidate_flags_text(&candidate, run->arena))
+            : what;
+    out->roofline = roofline_class_name(roofline.roofline);
+    out->roofline_text = roofline.text;
+    out->share = roofline.share;
+    out->plan = opts->all_tools ? "all were asked for" : plan.why;
+    fill_result(run, &profile, out);
+    return true;
+}
+
+bool engine_profile(const struct profile_opts *opts, const struct observer *observer,
+                    struct arena *arena, struct profile_result *out, struct err *err)
+{
+    struct run run = {.opts = {.task_path = opts->task_path,
+                               .memory_dir = opts->memory_dir,
+                               .target = opts->target},
+                      .observer = observer,
+                      .arena = arena};
+    struct profile_result result = {.count = 0};
+    const bool ok = run_open_for_context(&run, err) && profile_it(&run, opts, &result, err);
+    run_close(&run);
+    if (ok)
+        *out = result;
+    return ok;
+}
