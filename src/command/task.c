@@ -34,6 +34,17 @@ const struct command command_task_new = {
 
 static const struct param check_params[] = {PARAM_TASK, {0}};
 
+/* {"y": "x"}: outputs with the inputs whose buffers they take. */
+static void put_aliases(const struct task *task, struct json_writer *w)
+{
+    json_key(w, "alias");
+    json_begin_object(w);
+    for (size_t i = 0; i < task->arg_count; i++)
+        if (task->args[i].has_alias)
+            json_put_string(w, task->args[i].name, task->args[task->args[i].alias].name);
+    json_end_object(w);
+}
+
 static bool run_task_check(const struct command_call *call, struct command_result *out,
                            struct err *err)
 {
@@ -48,11 +59,14 @@ static bool run_task_check(const struct command_call *call, struct command_resul
                      task->name, task->family, dtype_name(task->dtype), task->summary,
                      task_signature(task, "real", call->arena), task->case_count - held_out,
                      held_out, precision_class_name(task->precision));
+    if (task_is_in_place(task))
+        (void)buf_printf(&out->text, "  %s\n", task_alias_text(task, call->arena));
     struct json_writer w = {.out = &out->json};
     json_begin_object(&w);
     json_put_string(&w, "task", task->name);
     json_put_string(&w, "id", task->id.text);
     json_put_string(&w, "signature", task_signature(task, "real", call->arena));
+    put_aliases(task, &w);
     json_key(&w, "cases");
     json_begin_array(&w);
     for (size_t i = 0; i < task->case_count; i++) {

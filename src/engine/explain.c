@@ -47,6 +47,7 @@ static void write_json(const struct task *task, const struct nest *nest, struct 
     struct json_writer w = {.out = out};
     json_begin_object(&w);
     json_put_string(&w, "task", task->name);
+    json_put_string(&w, "in_place", task_alias_text(task, arena));
     json_put_int(&w, "statements", (int64_t)nest->statement_count);
     json_put_int(&w, "loops", (int64_t)nest->loop_count);
     json_key(&w, "not_understood");
@@ -76,6 +77,8 @@ bool engine_explain(const char *task_path, struct arena *arena, struct explanati
     CLEANUP(buf_free) struct buf source = {0};
     CLEANUP(buf_free) struct buf json = {0};
     const struct nest_target target = {0};
+    if (task_is_in_place(task))
+        (void)buf_printf(&text, "in place\n  %s\n", task_alias_text(task, arena));
     nest_explain(nest, arena, &text);
     nest_explain_moves(nest, &target, arena, say_step, &(struct said){.text = &text});
     nest_print(nest, &source);

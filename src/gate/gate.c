@@ -61,8 +61,10 @@ static bool build_reference(struct gate *gate, const char *real_name, struct ima
                             struct hash_id *code_id, struct err *err)
 {
     const struct candidate reference = {.source = gate->task->reference};
-    const struct build_request request = {
-        .task = gate->task, .candidate = &reference, .real_name = real_name, .is_trusted = true};
+    const struct build_request request = {.task = gate->declared,
+                                          .candidate = &reference,
+                                          .real_name = real_name,
+                                          .is_trusted = true};
     struct build_result result = {0};
     if (!target_build(gate->target, &request, &gate->arena, &result, err))
         return false;
@@ -85,8 +87,8 @@ static bool build_empty(struct gate *gate, struct err *err)
 {
     const struct candidate empty = {
         .source = arena_printf(&gate->arena, "#include <stdint.h>\n%s\n{}\n",
-                               task_signature(gate->task, "real", &gate->arena))};
-    const struct build_request request = {.task = gate->task,
+                               task_signature(gate->declared, "real", &gate->arena))};
+    const struct build_request request = {.task = gate->declared,
                                           .candidate = &empty,
                                           .real_name = dtype_c_name(gate->task->dtype),
                                           .is_trusted = true};
@@ -211,7 +213,8 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
     if (!gate)
         BUG("gate: out of memory");
     gate->target = target;
-    gate->task = task;
+    gate->declared = task;
+    gate->task = task_buffers(task, &gate->arena);
     gate->opts = with_defaults(opts);
     struct hash_id ignored;
     if (!build_reference(gate, dtype_c_name(task->dtype), &gate->baseline, &gate->baseline_code,
@@ -224,7 +227,7 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
         return false;
     if (!build_empty(gate, err))
         return false;
-    gate->data = data_open(task, new_secret());
+    gate->data = data_open(gate->task, new_secret());
     gate->crew = crew_open();
     gate->id = make_id(gate);
     for (size_t i = 0; i < task->case_count; i++)
@@ -245,7 +248,8 @@ bool gate_identify(struct target *target, const struct task *task, struct hash_i
     if (!gate)
         BUG("gate: out of memory");
     gate->target = target;
-    gate->task = task;
+    gate->declared = task;
+    gate->task = task_buffers(task, &gate->arena);
     if (!build_reference(gate, dtype_c_name(task->dtype), &gate->baseline, &gate->baseline_code,
                          err))
         return false;
@@ -291,8 +295,9 @@ int64_t gate_baseline_ns(const struct gate *gate, size_t case_index)
 
 static struct build_request request_for(const struct gate *gate, const struct candidate *candidate)
 {
-    return (struct build_request){
-        .task = gate->task, .candidate = candidate, .real_name = dtype_c_name(gate->task->dtype)};
+    return (struct build_request){.task = gate->declared,
+                                  .candidate = candidate,
+                                  .real_name = dtype_c_name(gate->task->dtype)};
 }
 
 bool gate_build_ahead(struct gate *gate, const struct candidate *const *candidates, size_t count,

@@ -279,7 +279,8 @@ struct record;
 
 struct gate {
     struct target *target;
-    const struct task *task;
+    const struct task *declared; /* what is compiled */
+    const struct task *task;     /* its buffers: two arguments that share one are one here */
     struct gate_opts opts;
     struct arena arena;
     struct hash_id id;

@@ -276,8 +276,6 @@ static void probe_free(struct probe *probe)
 static bool is_declared(const struct special_arg *declared, enum dtype dtype, double value)
 {
     double stored[1] = {0}; /* room for an element of any dtype */
-    if (declared->kind == SPECIAL_FREE)
-        return true;
     if (declared->kind == SPECIAL_FINITE)
         return isfinite(value);
     dtype_store(dtype, stored, 0, declared->value);
@@ -293,8 +291,8 @@ static bool check_situation(const struct bench *bench, const struct probe *probe
     CLEANUP(arena_free) struct arena arena = {0};
     for (size_t arg = 0; arg < task->arg_count; arg++) {
         const struct yardstick *y = &probe->outputs[arg];
-        const struct special_arg *declared = &task->specials[situation].args[arg];
-        if (task->args[arg].role != ARG_OUT)
+        const struct special_arg *declared = &task->specials[situation].results[arg];
+        if (task->args[arg].role == ARG_IN || declared->kind == SPECIAL_FREE)
             continue;
         for (size_t i = 0; i < y->count; i++) {
             const double value = dtype_element(y->dtype, y->base, i);

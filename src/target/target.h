@@ -182,7 +182,7 @@ struct session_buffer {
 struct session_opts {
     const void *image;
     size_t image_bytes;
-    struct session_buffer *buffers; /* in order of the task's arguments */
+    struct session_buffer *buffers; /* in order of task_buffers */
     size_t buffer_count;
     const int64_t *
         ints; /* the integer values of the call: integer attributes then axes, in signature order */

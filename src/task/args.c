@@ -320,7 +320,8 @@ static bool read_ld(struct task_reader *reader, const struct yaml *item, struct 
 
 static bool read_arg(struct task_reader *reader, const struct yaml *item)
 {
-    static const char *const keys[] = {"name", "role", "dtype", "shape", "ld", "draw", NULL};
+    static const char *const keys[] = {"name", "role",  "dtype", "shape",
+                                       "ld",   "alias", "draw",  NULL};
     struct task *task = reader->task;
     struct task_arg arg = {0};
     size_t dtype = 0;
@@ -362,5 +363,5 @@ bool read_args(struct task_reader *reader)
         (void)yaml_error(list, reader->err, "no argument is written");
         return err_hint(reader->err, "give the result role: out, or inout if it is read too");
     }
-    return true;
+    return read_aliases(reader, list);
 }

@@ -53,6 +53,8 @@ static bool check_buffers(const struct task_reader *reader, const struct yaml *a
         int64_t bytes = 0;
         if (!check_shape(reader, at, c, arg, &elements))
             return false;
+        if (arg->has_alias)
+            elements = 0; /* those of the input */
         if (__builtin_mul_overflow(elements, (int64_t)dtype_bytes(arg->dtype), &bytes) ||
             __builtin_add_overflow(total, bytes, &total) || total > TASK_MAX_CASE_BYTES) {
             (void)yaml_error(at, reader->err, "case '%.128s': the buffers exceed %d MiB", c->name,

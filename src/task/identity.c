@@ -53,6 +53,8 @@ static void print_args(const struct task *task, struct buf *out)
         }
         if (arg->has_ld)
             (void)buf_printf(out, " ld %s", task->axes[arg->ld].name);
+        if (arg->has_alias)
+            (void)buf_printf(out, " alias %s", task->args[arg->alias].name);
         (void)buf_append_char(out, '\n');
     }
 }
@@ -74,7 +76,9 @@ static void print_specials(const struct task *task, struct buf *out)
     for (size_t i = 0; i < task->special_count; i++) {
         (void)buf_append_str(out, "special");
         for (size_t arg = 0; arg < task->arg_count; arg++) {
-            const struct special_arg *special = &task->specials[i].args[arg];
+            const struct task_special *given = &task->specials[i];
+            const struct special_arg *special =
+                task->args[arg].role == ARG_OUT ? &given->results[arg] : &given->args[arg];
             (void)buf_printf(out, " %d %a %d %a %a", (int)special->kind, special->value,
                              (int)special->draw.kind, special->draw.a, special->draw.b);
         }

@@ -87,6 +87,8 @@ bool read_label(const struct yaml *mapping, const char *key, const char **out, s
 bool read_axes(struct task_reader *reader);
 bool read_attrs(struct task_reader *reader);
 bool read_args(struct task_reader *reader);
+/* `alias` of the arguments in the list, when all are known. */
+bool read_aliases(struct task_reader *reader, const struct yaml *args);
 bool read_specials(struct task_reader *reader);
 bool read_cases(struct task_reader *reader);
 

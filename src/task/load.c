@@ -16,11 +16,14 @@
  *   axes        list of sizes: a name, or {name, min, max, multiple}: what callers may give. min is
  *               1 unless given; 0 allows zero. Kernels are checked at small and odd sizes within it
  *   attrs       list of {name, type: real|int, value}: constants, passed by value
- *   args        list of {name, role, dtype, shape, ld, draw}, in the order of the C declaration
+ *   args        list of {name, role, dtype, shape, ld, alias, draw}, in the order of the C
+ *               declaration
  *     role      in, out or inout
  *     dtype     real (unless given), or one of the dtypes above
  *     shape     list of expressions, outermost first; [] is one element
  *     ld        leading dimension: the axis that says how many elements lie from row to row
+ *     alias     of an output: the input whose buffer it takes, with the same dtype, shape and ld; a
+ *               call then works in place. All other arguments have buffers that do not overlap
  *     draw      how inputs are drawn: {kind: normal, mean, deviation}, {kind: uniform, low, high},
  *               {kind: integer, low, high}, {kind: constant, value}
  *   flops       expression: floating-point operations of a call, in real arithmetic
@@ -162,11 +165,27 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
+/* A reference that says of two arguments in one buffer that they are not is no C, and what it
+ * computes is chance. */
+static bool check_restrict(const struct task_reader *reader, const char *reference)
+{
+    static const char *const words[] = {"restrict", "__restrict", "__restrict__"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!task_is_in_place(reader->task) || !has_word(reference, words[i]))
+            continue;
+        (void)yaml_error(yaml_get(reader->root, "args"), reader->err,
+                         "the reference has the word '%s', but %s", words[i],
+                         task_alias_text(reader->task, reader->arena));
+        return err_hint(reader->err, "take it out of the reference, or 'alias' out of the task");
+    }
+    return true;
+}
+
 static bool check_reference(const struct task_reader *reader, const char *reference)
 {
     const struct task *task = reader->task;
     if (has_word(reference, task->entry))
-        return true;
+        return check_restrict(reader, reference);
     const struct yaml *at = yaml_get(reader->root, "entry");
     (void)yaml_error(at ? at : yaml_get(reader->root, "name"), reader->err,
                      "the reference does not define '%s'", task->entry);

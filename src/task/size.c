@@ -86,7 +86,7 @@ static double buffer_bytes(const struct task *task, const struct task_case *c)
 {
     double bytes = 0.0;
     for (size_t i = 0; i < task->arg_count; i++)
-        bytes += task_arg_data_bytes(task, i, c);
+        bytes += task->args[i].has_alias ? 0.0 : task_arg_data_bytes(task, i, c);
     return bytes;
 }
 

@@ -85,9 +85,11 @@ static bool read_special(struct task_reader *reader, const struct yaml *item)
         return false;
     for (size_t arg = 0; arg < task->arg_count; arg++) {
         const struct yaml *at = yaml_get(item, task->args[arg].name);
-        if (at && !read_special_arg(reader, at, &task->args[arg], &special.args[arg]))
+        const bool is_input = task->args[arg].role != ARG_OUT;
+        struct special_arg *out = is_input ? &special.args[arg] : &special.results[arg];
+        if (at && !read_special_arg(reader, at, &task->args[arg], out))
             return false;
-        is_special = is_special || (at && task->args[arg].role != ARG_OUT);
+        is_special = is_special || (at && is_input);
     }
     if (!is_special) {
         (void)yaml_error(item, reader->err, "no input is special here");

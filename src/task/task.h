@@ -88,6 +88,10 @@ struct task_arg {
     bool has_ld;
     size_t ld; /* index of the axis */
     struct draw draw;
+    /* An output that lies in the buffer of an input, from end to end: both have one dtype, shape
+     * and `ld`, and a call gets the same pointer for both. */
+    bool has_alias;
+    size_t alias; /* index of the input */
 };
 
 struct task_axis {
@@ -122,7 +126,8 @@ struct special_arg {
 
 /* Inputs beyond the declared ones, with what the results must then be. */
 struct task_special {
-    struct special_arg args[TASK_MAX_ARGS]; /* in the order of task.args; of inout: before a call */
+    struct special_arg args[TASK_MAX_ARGS];    /* in the order of task.args: before a call */
+    struct special_arg results[TASK_MAX_ARGS]; /* likewise, after it: of outputs */
 };
 
 struct task_case {
@@ -212,6 +217,22 @@ double task_arg_data_bytes(const struct task *task, size_t arg, const struct tas
 /* Has every argument a size for these values of the axes, in at most `most_bytes` in all? Sizes may
  * be zero where an axis is. For shapes that are no case of the task. */
 bool task_axes_fit(const struct task *task, const int64_t *axes, int64_t most_bytes);
+
+/* Has an output the buffer of an input? */
+bool task_is_in_place(const struct task *task);
+/* Is this argument one of two in one buffer? */
+bool task_arg_is_shared(const struct task *task, size_t arg);
+/* "`x` and `y` are one buffer: ...", in words for who writes a kernel; "" where none are. */
+const char *task_alias_text(const struct task *task, struct arena *arena);
+/*
+ * The task as its buffers are: two arguments that share one are one, `inout`, under the name of the
+ * output, with the draw of the input. All that allocates, fills and compares needs this one; the
+ * signature, and what is compiled, are those of the declared task. It is `task` itself where every
+ * argument has a buffer of its own.
+ */
+const struct task *task_buffers(const struct task *task, struct arena *arena);
+/* Index in task_buffers of the buffer of an argument of the declared task. */
+size_t task_arg_buffer(const struct task *task, size_t arg);
 
 /* flops and bytes of a case; flops is 0 where not declared. */
 double task_flops(const struct task *task, const struct task_case *c);

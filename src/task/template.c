@@ -43,6 +43,7 @@ static const char *const yaml_lines[] = {
     "#          + - * / % ( ), min(a, b), max(a, b), ceildiv(a, b); quote one that has a comma.\n",
     "#   ld:    an axis, where rows lie that far apart in memory: a[i * lda + j] with shape: [m, n], ld: lda.\n",
     "#          What lies between the rows must stay as it is.\n",
+    "#   alias: of an output: the input whose buffer it takes, with the same shape and ld: in place\n",
     "#   draw:  the values that inputs get:\n",
     "#          {kind: normal, mean: 0, deviation: 1}, {kind: uniform, low: 0, high: 1},\n",
     "#          {kind: integer, low: -8, high: 8}, {kind: constant, value: 1}\n",

@@ -13,3 +13,5 @@ void sum(const real *x, real *total, int64_t n)
 END
 "$KOPE" task explain odd
 "$KOPE" task explain odd --json
+"$KOPE" task explain "$EXAMPLES/softmax_inplace" | head -n 2
+"$KOPE" task check "$EXAMPLES/softmax_inplace" --json

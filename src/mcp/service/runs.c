@@ -80,6 +80,7 @@ static void write_opened(const struct engine_session_info *info, struct arena *a
     json_put_string(&w, "family", task->family);
     json_put_string(&w, "dtype", dtype_name(task->dtype));
     json_put_string(&w, "signature", task_signature(task, "real", arena));
+    json_put_string(&w, "in_place", task_alias_text(task, arena));
     json_put_string(&w, "reference", task->reference);
     put_cases(&w, task);
     json_put_string(&w, "cpu", info->features->cpu);

@@ -48,9 +48,9 @@ enum step_end build_screen(struct building *b)
 
 static char *signature_of(const struct building *b)
 {
-    return arena_printf(b->step, "%s %s %" PRId64 "\n%s", b->request->real_name,
+    return arena_printf(b->step, "%s %s\n%s\n%" PRId64 "\n%s", b->request->real_name,
                         task_signature(b->request->task, b->request->real_name, b->step),
-                        b->request->task->threads,
+                        task_alias_text(b->request->task, b->step), b->request->task->threads,
                         task_prelude(b->request->task, b->request->real_name, b->step));
 }
 

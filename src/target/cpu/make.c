@@ -274,7 +274,7 @@ static enum step_end inspection_end(struct inspection *inspection, struct buildi
 }
 
 /* Unpacks a call. The entry is hidden: the linker must find it in the candidate. `ptr` in order of
- * the arguments, `ints` the integer attributes and then the axes, `reals` the real attributes. */
+ * the buffers, `ints` the integer attributes and then the axes, `reals` the real attributes. */
 static char *stub_text(const struct task *task, const char *real_name, struct arena *arena)
 {
     struct buf text = {0};
@@ -286,7 +286,7 @@ static char *stub_text(const struct task *task, const char *real_name, struct ar
                      "    (void)ptr, (void)ints, (void)reals;\n    %s(",
                      task_signature(task, real_name, arena), RUNNER_ENTRY, task->entry);
     for (size_t i = 0; i < task->arg_count; i++)
-        (void)buf_printf(&text, "%sptr[%zu]", i ? ", " : "", i);
+        (void)buf_printf(&text, "%sptr[%zu]", i ? ", " : "", task_arg_buffer(task, i));
     for (size_t i = 0; i < task->attr_count; i++) {
         if (task->attrs[i].is_integer)
             (void)buf_printf(&text, ", ints[%zu]", ints++);

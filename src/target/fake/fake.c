@@ -58,6 +58,7 @@ struct fake_image {
     char magic[sizeof magic];
     enum fake_kernel kernel;
     bool is_double;
+    bool in_place; /* x and y are the first buffer */
     bool wrong, nothing, crash, hang, noisy;
     bool early, late;
     int64_t call_ns, cold_ns;
@@ -246,6 +247,7 @@ static struct fake_image *make_image(const struct build_request *request, struct
     memcpy(image->magic, magic, sizeof magic);
     image->kernel = kernel_named(request->task->entry);
     image->is_double = str_equal(request->real_name, "double");
+    image->in_place = task_is_in_place(request->task);
     image->wrong = has_marker(source, "wrong");
     image->nothing = has_marker(source, "nothing");
     image->crash = has_marker(source, "crash");
@@ -399,12 +401,18 @@ static void compute(const struct fake_session *s, const char *x, char *y)
         store(s, y, 0, load(s, y, 0) + 1);
 }
 
+static char *output(const struct fake_session *s, const struct session_call *at)
+{
+    const size_t buffer = s->image.in_place ? 0 : 1;
+    return (char *)s->buffers[buffer].host + at->offsets[buffer];
+}
+
 static void call(struct fake_session *s, const struct session_call *at)
 {
-    if (s->image.nothing || s->image.kernel == FAKE_OTHER || s->buffer_count < 2)
+    const size_t needed = s->image.in_place ? 1 : 2;
+    if (s->image.nothing || s->image.kernel == FAKE_OTHER || s->buffer_count < needed)
         return;
-    compute(s, (const char *)s->buffers[0].host + at->offsets[0],
-            (char *)s->buffers[1].host + at->offsets[1]);
+    compute(s, (const char *)s->buffers[0].host + at->offsets[0], output(s, at));
 }
 
 /* Of a run, by the script. */
@@ -420,7 +428,7 @@ static int64_t time_of(struct fake_session *s, size_t count, bool touch)
 /* A call that leaves the last element as it is. */
 static void call_but_last(struct fake_session *s, const struct session_call *at)
 {
-    char *y = (char *)s->buffers[1].host + at->offsets[1];
+    char *y = output(s, at);
     const double kept = load(s, y, s->n - 1);
     call(s, at);
     store(s, y, s->n - 1, kept);
