@@ -88,15 +88,22 @@ static size_t restrict_place(const struct tokens *tokens, size_t begin, size_t e
     return star;
 }
 
+/* Two arguments in one buffer do overlap. */
+static bool is_shared(const struct tokens *tokens, const struct definition *d, size_t parameter)
+{
+    const size_t place = source_parameter_place(tokens, d, parameter);
+    return place < d->task->arg_count && task_arg_is_shared(d->task, place);
+}
+
 char *edit_restrict(const char *text, const struct task *task, struct arena *arena,
                     const char **refusal)
 {
     struct tokens tokens;
     struct definition d;
-    if (!lex(text, arena, &tokens, refusal) ||
-        !source_find_definition(&tokens, task->entry, &d, refusal))
+    if (!lex(text, arena, &tokens, refusal) || !source_find_definition(&tokens, task, &d, refusal))
         return NULL;
     struct patches patches = {0};
+    bool shares = false;
     size_t begin = d.open + 1;
     for (size_t i = begin; i <= d.close; i++) {
         if (i < d.close && (token_is(&tokens, i, "(") || token_is(&tokens, i, "["))) {
@@ -106,13 +113,16 @@ char *edit_restrict(const char *text, const struct task *task, struct arena *are
         if (i < d.close && !token_is(&tokens, i, ","))
             continue;
         const size_t place = restrict_place(&tokens, begin, i);
-        if (place != TOKEN_NONE)
+        shares = shares || is_shared(&tokens, &d, begin);
+        if (place != TOKEN_NONE && !is_shared(&tokens, &d, begin))
             edit_add(&patches, arena, tokens.items[place].end, 0,
                      token_is(&tokens, place, "[") ? "restrict" : "restrict ");
         begin = i + 1;
     }
     if (patches.count == 0) {
-        *refusal = "every pointer parameter is restrict already";
+        *refusal = shares ? "every pointer parameter is restrict already, or shares its buffer "
+                            "with another by the task's 'alias'"
+                          : "every pointer parameter is restrict already";
         return NULL;
     }
     return edit_apply(text, &patches, arena);
@@ -123,8 +133,7 @@ char *edit_flatten(const char *text, const struct task *task, struct arena *aren
 {
     struct tokens tokens;
     struct definition d;
-    if (!lex(text, arena, &tokens, refusal) ||
-        !source_find_definition(&tokens, task->entry, &d, refusal))
+    if (!lex(text, arena, &tokens, refusal) || !source_find_definition(&tokens, task, &d, refusal))
         return NULL;
     bool calls = false;
     for (size_t i = d.body; i < d.body_close && !calls; i++)

@@ -30,8 +30,8 @@ void edit_add(struct patches *patches, struct arena *arena, size_t at, size_t re
 void edit_add_pragma(struct patches *patches, struct arena *arena, const struct tokens *tokens,
                      size_t at, const char *pragma);
 
-/* `restrict` on the pointer parameters of the entry point; by the task's contract their buffers do
- * not overlap. */
+/* `restrict` on the pointer parameters of the entry point but those that share a buffer; by the
+ * task's contract those of others do not overlap. */
 char *edit_restrict(const char *text, const struct task *task, struct arena *arena,
                     const char **refusal);
 

@@ -46,6 +46,9 @@ struct nest_symbol {
     bool is_written; /* an array whose elements are assigned; a scalar assigned after its
                         declaration */
     int argument;    /* of the task; -1: none */
+    /* A parameter whose buffer is another one's too, by the task's `alias`: the one that stands for
+     * both wherever either is named, so that for every move the two are one array. NULL: none. */
+    const struct nest_symbol *same;
     /* NEST_ARRAY declared in the function: its dimensions. */
     const struct nest_expr *dimensions[NEST_MAX_DIMENSIONS];
     size_t rank;

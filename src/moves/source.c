@@ -18,8 +18,8 @@ static size_t skip_attributes(const struct tokens *tokens, size_t at)
     return at;
 }
 
-bool source_find_definition(const struct tokens *tokens, const char *entry, struct definition *out,
-                            const char **why)
+bool source_find_definition(const struct tokens *tokens, const struct task *task,
+                            struct definition *out, const char **why)
 {
     size_t first = 0;
     for (size_t i = 0; i < tokens->count; i++) {
@@ -36,8 +36,9 @@ bool source_find_definition(const struct tokens *tokens, const char *entry, stru
             continue;
         const size_t close = tokens->items[i].match;
         const size_t body = skip_attributes(tokens, close + 1);
-        if (i > first && token_is(tokens, i - 1, entry) && token_is(tokens, body, "{")) {
-            *out = (struct definition){first, i - 1, i, close, body, tokens->items[body].match};
+        if (i > first && token_is(tokens, i - 1, task->entry) && token_is(tokens, body, "{")) {
+            *out =
+                (struct definition){task, first, i - 1, i, close, body, tokens->items[body].match};
             return true;
         }
         i = close;
@@ -296,7 +297,36 @@ static size_t buffer_in(const struct tokens *tokens, const struct definition *d,
     return found;
 }
 
-size_t source_buffer_of(const struct tokens *tokens, const struct definition *d, size_t name)
+size_t source_parameter_place(const struct tokens *tokens, const struct definition *d, size_t token)
+{
+    size_t place = 0;
+    for (size_t i = d->open + 1; i < token; i++) {
+        if (token_is(tokens, i, "(") || token_is(tokens, i, "["))
+            i = tokens->items[i].match;
+        place += token_is(tokens, i, ",");
+    }
+    return place;
+}
+
+/* One of two that share a buffer stands for both: the first, by its place. */
+static size_t shared_token(const struct tokens *tokens, const struct definition *d, size_t buffer)
+{
+    if (buffer == TOKEN_NONE || buffer < d->open || buffer > d->close)
+        return buffer;
+    const size_t place = source_parameter_place(tokens, d, buffer);
+    if (place >= d->task->arg_count || !task_arg_is_shared(d->task, place))
+        return buffer;
+    for (size_t i = d->open + 1; i < buffer; i++) {
+        const size_t other = source_parameter_place(tokens, d, i);
+        if (other < place && task_arg_buffer(d->task, other) == task_arg_buffer(d->task, place))
+            return i;
+    }
+    while (buffer > d->open + 1 && source_parameter_place(tokens, d, buffer - 1) == place)
+        buffer--;
+    return buffer;
+}
+
+static size_t buffer_of(const struct tokens *tokens, const struct definition *d, size_t name)
 {
     size_t declaration = TOKEN_NONE;
     for (size_t i = d->body + 1; i < d->body_close; i++) {
@@ -318,4 +348,9 @@ size_t source_buffer_of(const struct tokens *tokens, const struct definition *d,
     if (!token_is(tokens, declaration + 1, "="))
         return TOKEN_NONE;
     return buffer_in(tokens, d, declaration + 2, source_statement_end(tokens, declaration + 2));
+}
+
+size_t source_buffer_of(const struct tokens *tokens, const struct definition *d, size_t name)
+{
+    return shared_token(tokens, d, buffer_of(tokens, d, name));
 }

@@ -4,23 +4,30 @@
  * and conservatively: what is not understood is refused. Inside moves only.
  *
  * Two facts come from the task, not from the text: the buffers of the pointer arguments do not
- * overlap, and an axis is at least 1.
+ * overlap, but for two that the task says are one (`alias`); and an axis is at least 1.
  */
 #ifndef KOPE_MOVES_SOURCE_H
 #define KOPE_MOVES_SOURCE_H
 
 #include "moves/lex.h"
+#include "task/task.h"
 
 /* The definition of the entry point. */
 struct definition {
+    const struct task *task;
     size_t first; /* first token of its declaration specifiers */
     size_t name;
     size_t open, close;      /* ( and ) of its parameters */
     size_t body, body_close; /* { and } */
 };
 
-bool source_find_definition(const struct tokens *tokens, const char *entry, struct definition *out,
-                            const char **why);
+bool source_find_definition(const struct tokens *tokens, const struct task *task,
+                            struct definition *out, const char **why);
+
+/* The place of a parameter among them, by a token of it. Parameters are arguments by their place:
+ * their names are the source's own. */
+size_t source_parameter_place(const struct tokens *tokens, const struct definition *definition,
+                              size_t token);
 
 /* `for (TYPE var = from; var < bound; var++)`; ranges are [begin, end). */
 struct loop {
@@ -68,8 +75,9 @@ bool source_has_directive(const struct tokens *tokens, size_t begin, size_t end)
 /*
  * The buffer that the array or pointer `name` stands for: the token that declares it (a pointer
  * parameter of the entry point or a local array), found through local pointers that are initialised
- * from exactly one of these and never assigned again. TOKEN_NONE where it is not known; two
- * different tokens are two buffers that do not overlap.
+ * from exactly one of these and never assigned again. Of two parameters that share a buffer it is
+ * one token for both. TOKEN_NONE where it is not known; two different tokens are two buffers that
+ * do not overlap.
  */
 size_t source_buffer_of(const struct tokens *tokens, const struct definition *definition,
                         size_t name);

@@ -89,6 +89,23 @@ static const struct form forms[] = {
      "dependence on a carried by i", 5, 1},
 };
 
+/* Of a task in place: b is a. All of it would be legal where they were different memory. */
+static const struct form in_place[] = {
+    {BAND("%1", "%2") "a[i * m + j] = b[(i - %1) * m + j + %2];", "interchange(i,j)",
+     "dependence on a carried by i, distance (%1, -%2)", 5, 5},
+    {BAND("%1", "%2") "a[i * m + j] = b[(i - %1) * m + j + %2] + y[i];", "tile(i:3,j:4)",
+     "dependence on a carried by i, distance (%1, -%2)", 2, 5},
+    {BAND("%1", "%2") "{ const uint32_t *row = b + (i - %1) * m; a[i * m + j] = row[j + %2]; }",
+     "jam(i:8)", "dependence on a carried by i, distance (%1, -%2)", 6, 5},
+    {"for (int64_t i = 0; i < n - %1; i++) a[i * m] = b[(i + %1) * m] * 3;", "reverse(i)",
+     "dependence on a carried by i, distance (%1)", 19, 1},
+    {"for (int64_t i = 0; i < n - %1; i++) { a[i * m + 1] = y[i]; c[i] = b[(i + %1) * m + 1]; }",
+     "distribute(i:1)", "dependence on a carried by i, distance (%1)", 19, 1},
+    {"for (int64_t i = 0; i < n - %1; i++) c[i] = b[i * m]; for (int64_t j = 0; j < n - %1; j++) "
+     "a[(j + %1) * m] = y[j];",
+     "fuse(i,j)", "dependence on a", 19, 1},
+};
+
 /* %1 and %2 filled in. */
 static char *fill(const char *text, int d, int e, struct arena *arena)
 {
@@ -159,7 +176,7 @@ static const char *force(const struct nest *nest, const char *steps, struct aren
 /* --- the sequences -----------------------------------------------------------------------------
  */
 
-static bool check_one(const struct form *form, int d, int e, struct program *p)
+static bool check_one(const struct form *form, bool is_in_place, int d, int e, struct program *p)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct nest *nest = NULL;
@@ -172,7 +189,8 @@ static bool check_one(const struct form *form, int d, int e, struct program *p)
         "#include <stdint.h>\nvoid f(uint32_t *a, const uint32_t *b, uint32_t *c, uint32_t *x, "
         "uint32_t *y, const int32_t *k, int64_t n, int64_t m)\n{\n%s\n}\n",
         body);
-    if (!nest_read(&random_nest_task, source, &arena, &nest, &why)) {
+    const struct task *task = is_in_place ? &random_nest_in_place_task : &random_nest_task;
+    if (!nest_read(task, source, &arena, &nest, &why)) {
         (void)printf("not read: %s\n%s\n", why, body);
         return false;
     }
@@ -192,34 +210,45 @@ static bool check_one(const struct form *form, int d, int e, struct program *p)
         (void)printf("%s cannot be done at all (%s) for\n%s\n", form->steps, why, body);
         return false;
     }
-    const struct variant variant = {
-        .reference = program_add_reference(p, source), .must_differ = true, .steps = form->steps};
+    const struct variant variant = {.reference = program_add_reference(p, source),
+                                    .is_in_place = is_in_place,
+                                    .must_differ = true,
+                                    .steps = form->steps};
     program_add_variant(p, forced, &variant);
     return true;
+}
+
+struct tally {
+    size_t every, at, count, wrong;
+};
+
+static void check_forms(const struct form *list, size_t length, bool is_in_place,
+                        struct program *program, struct tally *tally)
+{
+    for (size_t i = 0; i < length; i++) {
+        for (int d = 1; d <= list[i].distances; d++) {
+            for (int e = 1; e <= list[i].inner; e++) {
+                if (tally->at++ % tally->every > 0)
+                    continue;
+                tally->count++;
+                tally->wrong += !check_one(&list[i], is_in_place, d, e, program);
+            }
+        }
+    }
 }
 
 bool check_illegal(size_t every, const char *compiler, const char *dir)
 {
     struct program program = {0};
-    size_t wrong = 0;
-    size_t count = 0;
-    size_t at = 0;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        for (int d = 1; d <= forms[i].distances; d++) {
-            for (int e = 1; e <= forms[i].inner; e++) {
-                if (at++ % every > 0)
-                    continue;
-                count++;
-                wrong += !check_one(&forms[i], d, e, &program);
-            }
-        }
-    }
+    struct tally tally = {.every = every};
+    check_forms(forms, sizeof forms / sizeof *forms, false, &program, &tally);
+    check_forms(in_place, sizeof in_place / sizeof *in_place, true, &program, &tally);
     const bool harm = program_run(&program, compiler, dir, "illegal");
-    (void)printf("%zu illegal sequences: %s; %zu of them done nevertheless: %s\n", count,
-                 wrong ? "SOME ARE NOT REFUSED AS THEY MUST BE"
-                       : "each refused with the dependence that forbids it",
+    (void)printf("%zu illegal sequences: %s; %zu of them done nevertheless: %s\n", tally.count,
+                 tally.wrong ? "SOME ARE NOT REFUSED AS THEY MUST BE"
+                             : "each refused with the dependence that forbids it",
                  program.variant_count,
                  harm ? "each gives another result" : "SOME GIVE THE SAME RESULT");
     program_free(&program);
-    return wrong == 0 && harm;
+    return tally.wrong == 0 && harm;
 }

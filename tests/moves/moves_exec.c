@@ -153,15 +153,16 @@ static char *print(const struct nest *nest, struct arena *arena)
 }
 
 /* One nest with its share of the sequences. */
-static bool add_nest(struct program *p, int number, int64_t sequences, struct rng *rng,
-                     struct counts *counts)
+static bool add_nest(struct program *p, int number, bool is_in_place, int64_t sequences,
+                     struct rng *rng, struct counts *counts)
 {
+    const struct task *task = is_in_place ? &random_nest_in_place_task : &random_nest_task;
     CLEANUP(arena_free) struct arena arena = {0};
     struct nest *nest = NULL;
     const char *why = NULL;
-    const char *source = random_nest(rng, &arena);
+    const char *source = random_nest(rng, is_in_place, &arena);
     const bool is_real = strstr(source, "real *a") != NULL;
-    if (!nest_read(&random_nest_task, source, &arena, &nest, &why) || nest->opaque_count > 0) {
+    if (!nest_read(task, source, &arena, &nest, &why) || nest->opaque_count > 0) {
         (void)printf("nest %d is not understood: %s\n%s", number, why ? why : "opaque", source);
         return false;
     }
@@ -175,7 +176,7 @@ static bool add_nest(struct program *p, int number, int64_t sequences, struct rn
         if (!steps)
             continue;
         const char *text = print(changed, &step);
-        if (!nest_read(&random_nest_task, text, &step, &again, &why) ||
+        if (!nest_read(task, text, &step, &again, &why) ||
             again->opaque_count != changed->opaque_count || !str_equal(print(again, &step), text)) {
             (void)printf("%s is not read back (%s):\n%s", steps, why ? why : "opaque or different",
                          text);
@@ -183,8 +184,11 @@ static bool add_nest(struct program *p, int number, int64_t sequences, struct rn
                 (void)printf("but as\n%s", print(again, &step));
             return false;
         }
-        program_add_variant(
-            p, text, &(struct variant){.reference = reference, .is_real = is_real, .steps = steps});
+        program_add_variant(p, text,
+                            &(struct variant){.reference = reference,
+                                              .is_real = is_real,
+                                              .is_in_place = is_in_place,
+                                              .steps = steps});
         counts->applied++;
         if (--left == 0)
             break;
@@ -192,30 +196,33 @@ static bool add_nest(struct program *p, int number, int64_t sequences, struct rn
     return true;
 }
 
-static bool check_random(const struct options *options, const char *dir)
+/* Half as many are in place. */
+static bool check_random(const struct options *options, bool is_in_place, const char *dir)
 {
     struct counts counts = {0};
     char name[40];
     bool ok = true;
-    int64_t left = options->sequences;
+    int64_t left = is_in_place ? (options->sequences + 1) / 2 : options->sequences;
     for (uint64_t file = 0; left > 0; file++) {
         struct program p = {0};
         const int64_t here = left < FILE_SEQUENCES ? left : FILE_SEQUENCES;
         struct rng rng = rng_seeded((uint64_t)options->seed + file);
         for (int i = 0; i < options->nests && ok; i++)
-            ok = add_nest(&p, i, (here - (int64_t)p.variant_count) / (options->nests - i), &rng,
-                          &counts);
+            ok = add_nest(&p, i, is_in_place,
+                          (here - (int64_t)p.variant_count) / (options->nests - i), &rng, &counts);
         if (p.variant_count == 0 || !ok)
             return false;
-        (void)snprintf(name, sizeof name, "nests%llu", (unsigned long long)file);
+        (void)snprintf(name, sizeof name, "%s%llu", is_in_place ? "in_place" : "nests",
+                       (unsigned long long)file);
         ok = program_run(&p, options->compiler, dir, name);
         counts.failed += !ok;
         left -= here;
         counts.files++;
         program_free(&p);
     }
-    (void)printf("%zu sequences with %zu steps on %zu nests: %s; %zu steps were refused\n",
+    (void)printf("%zu sequences with %zu steps on %zu nests%s: %s; %zu steps were refused\n",
                  counts.applied, counts.steps, (size_t)options->nests * counts.files,
+                 is_in_place ? " in place" : "",
                  counts.failed ? "SOME DIFFER" : "all give the reference's result", counts.refused);
     return counts.failed == 0;
 }
@@ -254,7 +261,8 @@ int main(int argc, char **argv)
         return 2;
     const bool refuses =
         check_illegal(options.every > 0 ? (size_t)options.every : 1, options.compiler, dir);
-    const bool ok = check_random(&options, dir) && refuses;
+    const bool is_random_kept = check_random(&options, false, dir);
+    const bool ok = check_random(&options, true, dir) && is_random_kept && refuses;
     if (options.keep || !ok)
         (void)printf("the programs are in %s\n", dir);
     else if (snprintf(command, sizeof command, "rm -r %s", dir) > 0 && system(command) != 0)

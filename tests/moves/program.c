@@ -8,7 +8,8 @@ static const char harness_head[] =
     "#include <tgmath.h>\ntypedef float real;\n"
     "typedef void call(void *, const void *, void *, void *, void *, const int32_t *, int64_t, "
     "int64_t);\n"
-    "struct variant { int nest, is_real, must_differ; call *run; const char *steps; };\n";
+    "struct variant { int nest, is_real, is_in_place, must_differ; call *run; const char *steps; "
+    "};\n";
 
 static const char harness_main[] =
     "enum { EDGE = 64, ROOM = 40 * 40 + 2 * EDGE };\n"
@@ -26,9 +27,9 @@ static const char harness_main[] =
     "    for (int i = 0; i < 40; i++) {\n"
     "        state = state * 1664525u + 1013904223u;\n"
     "        at[i] = (int32_t)((state >> 8) % (uint32_t)m);\n    }\n}\n"
-    "static void run(call *f, uint32_t (*to)[ROOM], int64_t n, int64_t m)\n{\n"
+    "static void run(call *f, uint32_t (*to)[ROOM], int b, int64_t n, int64_t m)\n{\n"
     "    memcpy(to, drawn, sizeof drawn);\n"
-    "    f(to[0] + EDGE, to[1] + EDGE, to[2] + EDGE, to[3] + EDGE, to[4] + EDGE, at, n, m);\n}\n"
+    "    f(to[0] + EDGE, to[b] + EDGE, to[2] + EDGE, to[3] + EDGE, to[4] + EDGE, at, n, m);\n}\n"
     "int main(void)\n{\n"
     "    enum { COUNT = sizeof variants / sizeof *variants };\n"
     "    static const int64_t sizes[][2] = {{6, 6}, {7, 9}, {16, 12}, {13, 17}, {33, 40}, {40, "
@@ -38,9 +39,10 @@ static const char harness_main[] =
     "    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)\n"
     "        for (size_t v = 0; v < COUNT; v++) {\n"
     "            const int64_t n = sizes[s][0], m = sizes[s][1];\n"
+    "            const int b = variants[v].is_in_place ? 0 : 1;\n"
     "            draw(variants[v].is_real, m);\n"
-    "            run(references[variants[v].nest], want, n, m);\n"
-    "            run(variants[v].run, got, n, m);\n"
+    "            run(references[variants[v].nest], want, b, n, m);\n"
+    "            run(variants[v].run, got, b, n, m);\n"
     "            if (memcmp(want, got, sizeof want) == 0)\n                continue;\n"
     "            differs[v] = 1;\n"
     "            if (variants[v].must_differ)\n                continue;\n"
@@ -106,8 +108,9 @@ void program_add_variant(struct program *p, const char *text, const struct varia
     char name[64];
     (void)snprintf(name, sizeof name, "variant_%zu", p->variant_count);
     add_function(p, text, name);
-    (void)buf_printf(&p->variants, "    {%d, %d, %d, (call *)%s, \"%s\"},\n", variant->reference,
-                     variant->is_real, variant->must_differ, name, variant->steps);
+    (void)buf_printf(&p->variants, "    {%d, %d, %d, %d, (call *)%s, \"%s\"},\n",
+                     variant->reference, variant->is_real, variant->is_in_place,
+                     variant->must_differ, name, variant->steps);
     p->variant_count++;
 }
 

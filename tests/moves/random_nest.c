@@ -22,6 +22,28 @@ const struct task random_nest_task = {
     .arg_count = 6,
 };
 
+const struct task random_nest_in_place_task = {
+    .name = "f",
+    .entry = "f",
+    .dtype = DTYPE_F32,
+    .precision = PRECISION_EXACT,
+    .axes = {{.name = "n", .minimum = RANDOM_NEST_MIN, .maximum = RANDOM_NEST_MAX, .multiple = 1},
+             {.name = "m", .minimum = RANDOM_NEST_MIN, .maximum = RANDOM_NEST_MAX, .multiple = 1}},
+    .axis_count = 2,
+    .args = {{.name = "a",
+              .rank = 2,
+              .shape_text = {"n", "m"},
+              .role = ARG_OUT,
+              .has_alias = true,
+              .alias = 1},
+             {.name = "b", .rank = 2, .shape_text = {"n", "m"}, .role = ARG_IN},
+             {.name = "c", .rank = 2, .shape_text = {"m", "n"}, .role = ARG_INOUT},
+             {.name = "x", .rank = 1, .shape_text = {"m"}, .role = ARG_INOUT},
+             {.name = "y", .rank = 1, .shape_text = {"n"}, .role = ARG_INOUT},
+             {.name = "k", .rank = 1, .shape_text = {"m"}, .role = ARG_IN}},
+    .arg_count = 6,
+};
+
 enum { MAX_LOOPS = 4, MAX_SCALARS = 6 };
 
 /* A counter with how far a subscript may lie from it, and which size it runs over: 'n', 'm', or '4'
@@ -40,7 +62,8 @@ struct generator {
     int depth;
     const char *scalars[MAX_SCALARS];
     int scalar_count, names;
-    bool is_real; /* then nothing that is written is read but to accumulate */
+    bool is_real;     /* then nothing that is written is read but to accumulate */
+    bool is_in_place; /* but for b, which is a: reals stay in range, and no order may change */
     int statements;
 };
 
@@ -126,6 +149,8 @@ static const char *value(struct generator *g)
     const char *second = operand(g);
     if (chance(g, 8))
         return arena_printf(g->arena, "%s > %s ? %s : %s", first, second, first, second);
+    if (g->is_real && g->is_in_place)
+        return arena_printf(g->arena, "(%s + %s) * (real)0.5", first, second);
     return arena_printf(g->arena, "%s %c %s", first, operators[pick(g, g->is_real ? 2 : 3)],
                         second);
 }
@@ -134,6 +159,11 @@ static const char *target(struct generator *g)
 {
     static const char writes[] = "aacxy";
     return element(g, writes[pick(g, 5)]);
+}
+
+static bool adds(struct generator *g, int percent)
+{
+    return !(g->is_real && g->is_in_place) && chance(g, percent);
 }
 
 static const char *condition(struct generator *g)
@@ -184,7 +214,7 @@ static void put_reduction(struct generator *g)
 {
     const char *name = arena_printf(g->arena, "s%d", g->names++);
     const char *type = g->is_real ? "real" : "uint32_t";
-    const int kind = pick(g, 3);
+    const int kind = g->is_real && g->is_in_place ? 1 : pick(g, 3);
     indent(g);
     (void)buf_printf(g->out, "%s %s = %s;\n", type, name, kind == 0 ? "0" : operand(g));
     indent(g);
@@ -244,7 +274,7 @@ static void put_statement(struct generator *g)
     } else if (kind < 27 && g->depth > 0) {
         indent(g);
         (void)buf_printf(g->out, "if (%s)\n        %s %s %s;\n", condition(g), target(g),
-                         g->is_real || chance(g, 50) ? "+=" : "=", value(g));
+                         adds(g, g->is_real ? 100 : 50) ? "+=" : "=", value(g));
     } else if (kind < 40 && g->depth < MAX_LOOPS) {
         put_reduction(g);
     } else if (kind < 46 && g->depth > 0 && g->depth < MAX_LOOPS) {
@@ -252,7 +282,7 @@ static void put_statement(struct generator *g)
     } else {
         indent(g);
         (void)buf_printf(g->out, "%s %s %s;\n", target(g),
-                         chance(g, g->is_real ? 60 : 30) ? "+=" : "=", value(g));
+                         adds(g, g->is_real ? 60 : 30) ? "+=" : "=", value(g));
     }
 }
 
@@ -271,10 +301,10 @@ static void put_list(struct generator *g, int most)
     g->scalar_count = scalars;
 }
 
-char *random_nest(struct rng *rng, struct arena *arena)
+char *random_nest(struct rng *rng, bool is_in_place, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
-    struct generator g = {.rng = rng, .out = &text, .arena = arena};
+    struct generator g = {.rng = rng, .out = &text, .arena = arena, .is_in_place = is_in_place};
     g.is_real = chance(&g, 40);
     const char *type = g.is_real ? "real" : "uint32_t";
     (void)buf_printf(&text,

@@ -17,7 +17,10 @@ enum { RANDOM_NEST_MIN = 6, RANDOM_NEST_MAX = 40 };
  * values of k are below m. */
 extern const struct task random_nest_task;
 
-/* A source of the task, with `real` or uint32_t as T. */
-char *random_nest(struct rng *rng, struct arena *arena);
+/* The same, but a has the buffer of b; exact, so that no sum may change its order. */
+extern const struct task random_nest_in_place_task;
+
+/* A source of one of the tasks, with `real` or uint32_t as T. */
+char *random_nest(struct rng *rng, bool is_in_place, struct arena *arena);
 
 #endif

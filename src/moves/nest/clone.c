@@ -77,6 +77,7 @@ static struct nest_stmt *copy_list(const struct copier *c, const struct nest_stm
 static void copy_symbol_parts(const struct copier *c, struct nest_symbol *symbol)
 {
     symbol->base = map(c, symbol->base);
+    symbol->same = map(c, symbol->same);
     symbol->offset = copy_expr(c, symbol->offset);
     for (size_t d = 0; d < symbol->rank; d++)
         symbol->dimensions[d] = copy_expr(c, symbol->dimensions[d]);

@@ -9,8 +9,9 @@
  *
  * Exact for affine bounds, conditions and subscripts (by isl, the integer set library), with the
  * dimensions of arguments from the task; what is not affine counts as touching everything. The
- * buffers of different arguments do not overlap, by the task's contract. What is declared in a loop
- * is private to its round. Inside moves only; this is the only user of isl.
+ * buffers of different arguments do not overlap, by the task's contract, or are one array here.
+ * What is declared in a loop is private to its round. Inside moves only; this is the only user of
+ * isl.
  */
 #ifndef KOPE_MOVES_NEST_DEPEND_H
 #define KOPE_MOVES_NEST_DEPEND_H

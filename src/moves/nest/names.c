@@ -89,8 +89,13 @@ struct nest_symbol *nest_step_symbol(const struct nest_edit *edit, const struct 
                                      size_t arg, const char **refusal)
 {
     for (size_t i = 0; arg < step->arg_count && i < edit->nest->symbol_count; i++) {
-        if (str_equal(edit->nest->symbols[i]->name, step->args[arg].name))
-            return edit->nest->symbols[i];
+        struct nest_symbol *symbol = edit->nest->symbols[i];
+        if (!str_equal(symbol->name, step->args[arg].name))
+            continue;
+        for (size_t k = 0; symbol->same && k < edit->nest->symbol_count; k++)
+            if (edit->nest->symbols[k] == symbol->same)
+                return edit->nest->symbols[k];
+        return symbol;
     }
     (void)nest_refuse(edit, refusal, "there is no array or variable '%s'",
                       arg < step->arg_count ? step->args[arg].name : "");

@@ -37,12 +37,29 @@ bool reader_count(struct reader *r)
            reader_fail(r, "more than %d expressions", NEST_MAX_NODES);
 }
 
-struct nest_symbol *reader_find(const struct reader *r, size_t at)
+static struct nest_symbol *find_visible(const struct reader *r, const char *name)
 {
     for (size_t i = r->visible_count; i-- > 0;) {
-        if (token_is(&r->tokens, at, r->visible[i]->name))
+        if (str_equal(r->visible[i]->name, name))
             return r->visible[i];
     }
+    return NULL;
+}
+
+struct nest_symbol *reader_find(struct reader *r, size_t at)
+{
+    struct nest_symbol *symbol = NULL;
+    for (size_t i = r->visible_count; i-- > 0 && !symbol;) {
+        if (token_is(&r->tokens, at, r->visible[i]->name))
+            symbol = r->visible[i];
+    }
+    if (!symbol || !symbol->same)
+        return symbol;
+    struct nest_symbol *same = find_visible(r, symbol->same->name);
+    if (same == symbol->same)
+        return same;
+    (void)reader_fail(r, "'%s' is the buffer of '%s', whose name is another thing's here",
+                      symbol->name, symbol->same->name);
     return NULL;
 }
 
@@ -544,8 +561,29 @@ static bool read_parameter(struct reader *r, size_t at, size_t end)
     return true;
 }
 
+/* Inputs whose buffer an output has: by place, whatever the source calls them. The output stands
+ * for both, because it may be written. Parameters are the symbols from `first` on. */
+static bool join_shared(struct reader *r, size_t first)
+{
+    const struct task *task = r->task;
+    struct nest_symbol **symbols = r->nest->symbols + first;
+    const size_t count = r->nest->symbol_count - first;
+    for (size_t i = 0; task && i < task->arg_count; i++) {
+        if (!task->args[i].has_alias)
+            continue;
+        const size_t other = task->args[i].alias;
+        if (i >= count || other >= count || symbols[i]->kind != NEST_ARRAY ||
+            symbols[other]->kind != NEST_ARRAY)
+            return reader_fail(r, "'%s' and '%s' are one buffer, but no two pointers here",
+                               task->args[other].name, task->args[i].name);
+        symbols[other]->same = symbols[i];
+    }
+    return true;
+}
+
 static bool read_parameters(struct reader *r, const struct definition *definition)
 {
+    const size_t first = r->nest->symbol_count;
     size_t begin = definition->open + 1;
     for (size_t at = begin; at <= definition->close; at++) {
         if (at != definition->close && !token_is(&r->tokens, at, ","))
@@ -554,7 +592,7 @@ static bool read_parameters(struct reader *r, const struct definition *definitio
             return false;
         begin = at + 1;
     }
-    return true;
+    return join_shared(r, first);
 }
 
 /* Enumerators, object-like macros and functions in front of the entry point. */
@@ -618,7 +656,7 @@ static bool name_loop(void *context, struct nest_stmt *stmt, int depth)
 static bool read_file(struct reader *r, struct nest *nest, const char **why)
 {
     struct definition definition;
-    if (!source_find_definition(&r->tokens, r->task->entry, &definition, why))
+    if (!source_find_definition(&r->tokens, r->task, &definition, why))
         return false;
     const struct token *items = r->tokens.items;
     nest->prologue = arena_strndup(r->arena, r->tokens.text, items[definition.first].begin);

@@ -24,7 +24,8 @@ bool reader_fail(struct reader *r, const char *format, ...) __attribute__((forma
 int reader_line(const struct reader *r, size_t at);
 /* One more node of the tree; false where there are too many. */
 bool reader_count(struct reader *r);
-struct nest_symbol *reader_find(const struct reader *r, size_t at);
+/* What the name at `at` stands for; NULL where it is none in scope. */
+struct nest_symbol *reader_find(struct reader *r, size_t at);
 struct nest_symbol *reader_declare(struct reader *r, enum nest_symbol_kind kind, const char *name,
                                    const char *type);
 
