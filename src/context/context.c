@@ -21,6 +21,8 @@ static const char *task_section(const struct task *task, struct arena *arena)
     (void)buf_printf(&text, "## Task: %s (%s, %s)\n\n%s\n\n", task->name, task->family,
                      dtype_name(task->dtype), task->summary);
     (void)buf_printf(&text, "Entry point: `%s`\n", task_signature(task, "real", arena));
+    if (task_is_in_place(task))
+        (void)buf_printf(&text, "In place: %s.\n", task_alias_text(task, arena));
     (void)buf_printf(&text, "`real` is %s", dtype_c_name(task->dtype));
     if (task->accumulate != task->dtype)
         (void)buf_printf(&text, ", `real_acc` %s; convert with real_load(x) and real_store(v)",
