@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONG_ENOUGH_NS (400 * GATE_MS) /* to know about how long the baseline takes */
 #define REDRAW_CREDIT_NS (4 * GATE_MS) /* earned by each candidate, for new probes */
 
 /* A candidate sees inputs and poison of its samples: from them it must not be able to tell the
@@ -117,6 +118,8 @@ static bool time_baseline(struct gate *gate, struct rig *rig, const struct probe
                           bool *lost, int64_t *out_ns, struct err *err)
 {
     enum { TIMES = 5, MOST_CALLS = 64 };
+    const int64_t start = os_now_ns();
+    size_t taken = 0;
     struct session_call calls[MOST_CALLS] = {0};
     size_t places[TASK_MAX_ARGS], count = 1;
     double times[TIMES];
@@ -131,11 +134,13 @@ static bool time_baseline(struct gate *gate, struct rig *rig, const struct probe
         if (report.status != SESSION_OK && report.status != SESSION_NOISY)
             return err_set(err, ERR_IO, "the baseline stopped while it was timed: %s",
                            report.evidence ? report.evidence : "no detail");
-        times[i] = (double)(report.elapsed_ns > 0 ? report.elapsed_ns : 1) / (double)count;
+        times[taken++] = (double)(report.elapsed_ns > 0 ? report.elapsed_ns : 1) / (double)count;
         const double wanted = 1e5 / times[i] + 1;
         count = wanted < MOST_CALLS ? (size_t)wanted : MOST_CALLS;
+        if (os_now_ns() - start > LONG_ENOUGH_NS)
+            break;
     }
-    *out_ns = (int64_t)(stats_median(times, TIMES) + 0.5);
+    *out_ns = (int64_t)(stats_median(times, taken) + 0.5);
     return true;
 }
 

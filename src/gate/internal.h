@@ -455,6 +455,11 @@ struct sample {
 /* What the baseline's errors on the declared inputs say about the outputs of timed calls. */
 void timed_bounds(struct judgement *j, const struct probe *declared);
 
+/* The candidate alone on new data, for nothing but to be warm: it is not verified, and its time
+ * says nothing. */
+bool sample_warm_up(struct judgement *j, size_t case_index, struct rig *candidate,
+                    const struct ring *ring, struct sample *out, struct err *err);
+
 /* New data for both, baseline and candidate in the given order, then the candidate's outputs
  * verified against the baseline's while it is frozen (M5, M6, M7, M8). */
 bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,

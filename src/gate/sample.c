@@ -206,7 +206,8 @@ static void copy_to_others(const struct pair *pair, size_t set, size_t arg)
 {
     const void *data = loaded(pair, set, arg);
     const size_t bytes = rig_arg_bytes(pair->candidate, arg);
-    memcpy(argument(pair->candidate, pair->ring, set, arg), data, bytes);
+    if (pair->candidate != pair->baseline)
+        memcpy(argument(pair->candidate, pair->ring, set, arg), data, bytes);
     if (pair->reference)
         memcpy(argument(pair->reference, pair->ring, set, arg), data, bytes);
 }
@@ -612,6 +613,22 @@ static bool verify_pair(struct pair *pair, struct err *err)
     if (ok && !pair->j->is_decided)
         verify_outputs(pair, pair->candidate, pair->reference);
     return true;
+}
+
+bool sample_warm_up(struct judgement *j, size_t case_index, struct rig *candidate,
+                    const struct ring *ring, struct sample *out, struct err *err)
+{
+    struct pair alone = {.j = j,
+                         .case_index = case_index,
+                         .task = j->gate->task,
+                         .baseline = candidate,
+                         .candidate = candidate,
+                         .ring = ring,
+                         .is_staged = j->gate->task->threads <= 1};
+    *out = (struct sample){.is_check = true};
+    candidate->late_count = candidate->read_count = candidate->span_count = 0;
+    load_pair(&alone);
+    return run_candidate(&alone, out, err);
 }
 
 bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,

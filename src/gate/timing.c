@@ -33,6 +33,7 @@ enum {
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
 #define LONGEST_WARM_UP_NS (2 * GATE_S)
 #define LONG_SAMPLES_NS (2 * GATE_MS) /* both of a pair */
+#define SLOW_SAMPLE_NS (50 * GATE_MS) /* of one side: too much to be run for nothing */
 
 static const int look_processes[LOOKS] = {6, 10, 18, 32, 64};
 
@@ -163,6 +164,7 @@ struct round {
     struct rig candidate;
     struct warm_rig *baseline;
     int process;
+    bool is_slow_baseline, is_slow_candidate;
     int64_t end_ns; /* its share of the time is up */
     bool is_lost;
 };
@@ -242,12 +244,30 @@ static bool wake_machine(struct series *s, struct round *round, struct err *err)
     return true;
 }
 
+/* A slow call is warm from its beginning; a quick one beside it is not, and needs no other to get
+ * warm. */
+static bool warm_up_beside_slow(struct series *s, struct round *round, struct err *err)
+{
+    for (int i = 0; i < WARM_PAIRS && !round->is_slow_candidate; i++) {
+        struct sample sample;
+        if (!sample_warm_up(s->j, s->case_index, &round->candidate, &round->ring, &sample, err))
+            return false;
+        round->is_lost = sample.is_lost;
+        if (round->is_lost || s->j->is_decided || s->is_cold ||
+            sample.candidate_ns > LONG_SAMPLES_NS)
+            break;
+    }
+    return true;
+}
+
 /* Unrecorded: what is cold otherwise than by its data (code, tables of pages) does not count. The
  * first process of a case wakes the machine, others only themselves: their first sample is some
  * 10 to 30 % slower than the second, and that like the third. Long samples are warm from their
  * beginning. */
 static bool warm_up(struct series *s, struct round *round, struct err *err)
 {
+    if (round->is_slow_baseline)
+        return warm_up_beside_slow(s, round, err);
     if (!s->is_cold && round->process == 0)
         return wake_machine(s, round, err);
     for (int i = 0; i < WARM_PAIRS && !round->is_lost && !s->j->is_decided; i++) {
@@ -304,6 +324,8 @@ static bool one_process(struct series *s, int process, struct err *err)
     struct round round = {.process = process,
                           .end_ns = os_now_ns() + s->budget_ns / PROCESSES_IN_TIME};
     ring_plan(j->gate, s->case_index, base_ns, seen, s->is_cold, &round.ring);
+    round.is_slow_baseline = base_ns * (int64_t)round.ring.sets > SLOW_SAMPLE_NS;
+    round.is_slow_candidate = seen * (int64_t)round.ring.sets > SLOW_SAMPLE_NS;
     if (!borrow_baseline(s, &round.ring, process, &round.baseline, err))
         return false;
     if (j->is_decided)
@@ -405,10 +427,10 @@ static void keep_samples(const struct series *s, struct case_result *out)
 static bool measure(struct judgement *j, size_t case_index, struct race race, bool is_cold,
                     struct series *s, struct err *err)
 {
-    enum { ATTEMPTS = 2 };
-    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const int64_t budget = j->plan.budget_ns / (is_cold ? COLD_SHARE : 1);
+    int attempts = 2;
+    for (int attempt = 0; attempt < attempts; attempt++) {
         const int64_t now = os_now_ns();
-        const int64_t budget = j->plan.budget_ns / (is_cold ? COLD_SHARE : 1);
         *s = (struct series){.j = j,
                              .case_index = case_index,
                              .race = race,
@@ -422,6 +444,9 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, bo
             return false;
         if (j->is_decided || !is_noisy(s))
             return true;
+        /* No verdict depends on cold times, and of slow calls they take as long as the others. */
+        if (is_cold && os_now_ns() - now > 2 * budget)
+            attempts = 1;
     }
     return true;
 }
