@@ -26,6 +26,15 @@ bool run_read_candidate(const char *path, const char *compiler_name, const char 
     return true;
 }
 
+/* There is no run, only the moves that one would have. */
+static const char *twin_for(struct target *target, const struct task *task, struct arena *arena)
+{
+    struct run run = {.target = target, .task = task, .arena = arena};
+    run.moves = run_moves_env(target, task, arena);
+    return moves_catalogue(&run.moves, arena, &run.catalogue, &run.catalogue_count) ? run_twin(&run)
+                                                                                    : NULL;
+}
+
 bool engine_check(const struct check_opts *opts, const struct observer *observer,
                   struct arena *arena, const struct task **out_task, struct verdict *out,
                   struct err *err)
@@ -45,7 +54,8 @@ bool engine_check(const struct check_opts *opts, const struct observer *observer
     if (!target_probe(target, false, err))
         return false;
     run_stage(&stages, "building baseline and oracle, trying the null kernels");
-    const struct gate_opts gate_opts = {.check_only = opts->check_only};
+    const struct gate_opts gate_opts = {.check_only = opts->check_only,
+                                        .twin = twin_for(target, task, arena)};
     if (!gate_open(target, task, &gate_opts, &gate, err))
         return err_within(err, "task '%s'", task->name);
     run_stage(&stages, "judging the candidate");
@@ -99,7 +109,8 @@ bool engine_compare(const struct compare_opts *opts, const struct observer *obse
     if (!target_probe(target, false, err))
         return false;
     run_stage(&stages, "building baseline and oracle, trying the null kernels");
-    if (!gate_open(target, result.task, NULL, &gate, err))
+    const struct gate_opts gate_opts = {.twin = twin_for(target, result.task, arena)};
+    if (!gate_open(target, result.task, &gate_opts, &gate, err))
         return err_within(err, "task '%s'", result.task->name);
     if (!contest(&stages, opts, gate, candidates, arena, &result, err))
         return false;

@@ -150,6 +150,8 @@ char *run_baseline_text(const struct target *target, struct arena *arena);
 /* What moves need to know of a target. */
 struct moves_env run_moves_env(const struct target *target, const struct task *task,
                                struct arena *arena);
+/* A text of the reference for gate_opts.twin, made by the run's moves; NULL where none is known. */
+const char *run_twin(const struct run *run);
 /* Hardware and toolchain in words, for prompts and reports. */
 char *run_facts_text(const struct target_features *features, struct arena *arena);
 /* Who proposes, as it stands in the journal: "offline", "llm", "mcp". */

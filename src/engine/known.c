@@ -110,6 +110,7 @@ bool run_need_gate(struct run *run, struct err *err)
     const struct gate_opts opts = {
         .time_budget_ns = run->opts.case_ns,
         .half_width = run->opts.half_width,
+        .twin = run_twin(run),
         .confirm_budget_ns = run->opts.confirm_ns > 0 ? run->opts.confirm_ns : CONFIRM_BUDGET_NS};
     run_stage(run, "building baseline and oracle, trying the null kernels");
     if (!gate_open(run->target, run->task, &opts, &run->gate, err))

@@ -3,6 +3,7 @@
 #include "gate/crew.h"
 #include "os/os.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@ void bench_close(struct bench *bench)
     rig_stop(&bench->baseline);
     rig_stop(&bench->oracle);
     rig_stop(&bench->shadow);
+    rig_stop(&bench->twin);
+    rig_stop(&bench->twin_oracle);
 }
 
 bool bench_refuse(const struct bench *bench, struct err *err, const char *what, const char *why)
@@ -103,6 +106,9 @@ bool bench_open(struct gate *gate, size_t case_index, const struct task_case *pr
                             .rooms = rooms,
                             .has_oracle = gate->oracle.bytes != NULL,
                             .trials = trial_runs(task, problem)};
+    /* Shapes that change within a bench are small. */
+    if (rooms || !gate->opts.twin)
+        bench->twin_state = TWIN_NONE;
     /* Of what is stored in fewer bits only other inputs show more of the baseline's errors. */
     bench->draws_anew =
         task->accumulate != DTYPE_F64 && (bench->trials > SOME_TRIALS || bench_is_coarse(task));
@@ -167,6 +173,8 @@ static bool run_finish(struct bench *bench, struct run *run, struct err *err)
         *err = run->err;
         return false;
     }
+    if (run->report.elapsed_ns > bench->slowest_ns)
+        bench->slowest_ns = run->report.elapsed_ns;
     if (run->report.status != SESSION_OK && run->report.status != SESSION_NOISY)
         return refuse_report(bench, &run->report, err);
     if (!rig_guards_intact(bench->gate, run->rig, &run->call, run->inputs, run->distribution,
@@ -181,12 +189,17 @@ static bool run_finish(struct bench *bench, struct run *run, struct err *err)
 }
 
 /* Of different children, side by side. */
-static bool run_all(struct bench *bench, struct run *runs, size_t count, struct err *err)
+static void start_all(struct bench *bench, struct run *runs, size_t count)
 {
-    bool ok = true;
     for (size_t i = 0; i < count; i++)
         run_load(bench, &runs[i]);
     crew_run(bench->gate->crew, count, run_one, runs);
+}
+
+static bool run_all(struct bench *bench, struct run *runs, size_t count, struct err *err)
+{
+    bool ok = true;
+    start_all(bench, runs, count);
     for (size_t i = 0; i < count; i++)
         ok = ok && run_finish(bench, &runs[i], err);
     return ok;
@@ -230,19 +243,20 @@ static void take_outputs(const struct bench *bench, const struct probe *probe,
             memcpy(base[arg], rig_arg(run->rig, &run->call, arg), rig_arg_bytes(run->rig, arg));
 }
 
-bool bench_run(struct bench *bench, const struct probe *probe, void *const *inputs, bool moved,
-               void *const *base, double *const *want, struct err *err)
+static struct run run_of(struct rig *rig, void *const *inputs, const struct probe *probe)
+{
+    return (struct run){.rig = rig, .inputs = inputs, .distribution = probe->distribution};
+}
+
+static bool run_plainly(struct bench *bench, const struct probe *probe, void *const *inputs,
+                        void *const *base, double *const *want, struct err *err)
 {
     struct run runs[2];
     size_t count = 0;
     if (base)
-        runs[count++] = (struct run){
-            .rig = &bench->baseline, .inputs = inputs, .distribution = probe->distribution};
-    if (want) {
-        widen_inputs(bench, inputs, moved);
-        runs[count++] = (struct run){
-            .rig = &bench->oracle, .inputs = bench->wide, .distribution = probe->distribution};
-    }
+        runs[count++] = run_of(&bench->baseline, inputs, probe);
+    if (want)
+        runs[count++] = run_of(&bench->oracle, bench->wide, probe);
     if (!run_all(bench, runs, count, err))
         return false;
     if (base)
@@ -250,6 +264,162 @@ bool bench_run(struct bench *bench, const struct probe *probe, void *const *inpu
     if (want)
         take_wanted(bench, probe, &runs[count - 1], want);
     return true;
+}
+
+/* --- the twin --------------------------------------------------------------------------------- */
+
+/* Did it end well, and within its arguments? What it does wrong is nobody's fault: then the
+ * reference works alone. */
+static bool twin_ended(struct bench *bench, struct run *run)
+{
+    struct breach ignored;
+    const bool ended =
+        run->ok && (run->report.status == SESSION_OK || run->report.status == SESSION_NOISY);
+    if (!ended || !rig_guards_intact(bench->gate, run->rig, &run->call, run->inputs,
+                                     run->distribution, run->places, &ignored))
+        return false;
+    rig_blank_gaps(run->rig, &run->call);
+    return true;
+}
+
+static bool same_outputs(const struct bench *bench, const struct probe *probe,
+                         const struct run *run, void *const *base)
+{
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
+        const struct yardstick exact = {.dtype = probe->outputs[arg].dtype,
+                                        .count = probe->outputs[arg].count,
+                                        .base = base[arg]};
+        if (exact.count > 0 &&
+            compare_output(&exact, rig_arg(run->rig, &run->call, arg)).fault != COMPARISON_OK)
+            return false;
+    }
+    return true;
+}
+
+static bool same_wants(const struct bench *bench, const struct probe *probe, const struct run *run,
+                       double *const *want)
+{
+    for (size_t arg = 0; arg < bench->gate->task->arg_count; arg++) {
+        const void *got = rig_arg(run->rig, &run->call, arg);
+        for (size_t i = 0; probe->outputs[arg].want && i < probe->outputs[arg].count; i++) {
+            const double value = dtype_element(bench->oracle.dtypes[arg], got, i);
+            if (value != want[arg][i] && !(isnan(value) && isnan(want[arg][i])))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A child of the first build whose results are those of the reference. */
+static bool find_twin(struct bench *bench, const struct probe *probe, void *const *base,
+                      double *const *want, bool *is_found, struct err *err)
+{
+    const struct gate *gate = bench->gate;
+    struct rig *rig = want ? &bench->twin_oracle : &bench->twin;
+    *is_found = false;
+    for (size_t build = 0; build < TWIN_BUILDS; build++) {
+        const struct image image = want ? gate->twin_oracles[build] : gate->twins[build];
+        struct session_report report;
+        struct run run = run_of(rig, want ? bench->wide : probe->inputs, probe);
+        if (!image.bytes)
+            continue;
+        if (!rig_start_at(bench->gate, rig, bench->problem, image,
+                          want ? DTYPE_F64 : gate->task->dtype, NULL, &report, err))
+            return false;
+        if (report.status == SESSION_OK)
+            start_all(bench, &run, 1);
+        *is_found =
+            report.status == SESSION_OK && twin_ended(bench, &run) &&
+            (want ? same_wants(bench, probe, &run, want) : same_outputs(bench, probe, &run, base));
+        if (*is_found)
+            return true;
+        rig_stop(rig);
+    }
+    return true;
+}
+
+/* On inputs that the reference has just worked on in both types. */
+static bool try_twin(struct bench *bench, const struct probe *probe, void *const *base,
+                     double *const *want, struct err *err)
+{
+    bool has_base, has_oracle = false;
+    if (!find_twin(bench, probe, base, NULL, &has_base, err) ||
+        (has_base && !find_twin(bench, probe, NULL, want, &has_oracle, err)))
+        return false;
+    bench->uses_twin = has_oracle;
+    bench->twin_state = has_oracle ? TWIN_HOLDS : TWIN_NONE;
+    return true;
+}
+
+/* The reference once, in the task's type; the rest by the twin, if it gives the same bits. */
+static bool run_with_twin(struct bench *bench, const struct probe *probe, void *const *base,
+                          double *const *want, struct err *err)
+{
+    struct run runs[] = {run_of(&bench->baseline, probe->inputs, probe),
+                         run_of(&bench->twin, probe->inputs, probe),
+                         run_of(&bench->twin_oracle, bench->wide, probe)};
+    start_all(bench, runs, 3);
+    if (!run_finish(bench, &runs[0], err))
+        return false;
+    take_outputs(bench, probe, &runs[0], base);
+    bench->uses_twin = twin_ended(bench, &runs[1]) && twin_ended(bench, &runs[2]) &&
+                       same_outputs(bench, probe, &runs[1], base);
+    if (!bench->uses_twin) {
+        bench->twin_state = TWIN_NONE;
+        return run_plainly(bench, probe, probe->inputs, NULL, want, err);
+    }
+    take_wanted(bench, probe, &runs[2], want);
+    return true;
+}
+
+bool bench_run_first(struct bench *bench, const struct probe *probe, void *const *base,
+                     double *const *want, struct err *err)
+{
+    bench->uses_twin = false;
+    if (want)
+        widen_inputs(bench, probe->inputs, false);
+    if (want && bench->twin_state == TWIN_HOLDS)
+        return run_with_twin(bench, probe, base, want, err);
+    if (!run_plainly(bench, probe, probe->inputs, base, want, err))
+        return false;
+    return !want || bench->twin_state != TWIN_UNTRIED ||
+           bench->slowest_ns < bench->gate->opts.twin_from_ns ||
+           try_twin(bench, probe, base, want, err);
+}
+
+/* False: it did not end well; nothing was taken. */
+static bool run_by_twin(struct bench *bench, const struct probe *probe, void *const *inputs,
+                        void *const *base, double *const *want)
+{
+    struct run runs[2];
+    size_t count = 0;
+    if (base)
+        runs[count++] = run_of(&bench->twin, inputs, probe);
+    if (want)
+        runs[count++] = run_of(&bench->twin_oracle, bench->wide, probe);
+    start_all(bench, runs, count);
+    for (size_t i = 0; i < count; i++)
+        if (!twin_ended(bench, &runs[i]))
+            return false;
+    if (base)
+        take_outputs(bench, probe, &runs[0], base);
+    if (want)
+        take_wanted(bench, probe, &runs[count - 1], want);
+    return true;
+}
+
+bool bench_run(struct bench *bench, const struct probe *probe, void *const *inputs, bool moved,
+               void *const *base, double *const *want, struct err *err)
+{
+    if (want)
+        widen_inputs(bench, inputs, moved);
+    if (bench->uses_twin && run_by_twin(bench, probe, inputs, base, want))
+        return true;
+    if (bench->uses_twin) {
+        bench->uses_twin = false;
+        bench->twin_state = TWIN_NONE;
+    }
+    return run_plainly(bench, probe, inputs, base, want, err);
 }
 
 bool bench_run_shadow(struct bench *bench, const struct probe *probe, void *const *inputs,

@@ -83,6 +83,33 @@ static bool build_reference(struct gate *gate, const char *real_name, struct ima
     return true;
 }
 
+/* Compilers join a product and a sum here and not there, by what else a loop does: the build that
+ * has the reference's bits is found out. One that does not build is none. */
+static bool build_twins(struct gate *gate, const char *real_name, struct image out[TWIN_BUILDS],
+                        struct err *err)
+{
+    static const char apart[] = "-ffp-contract=off";
+    const char *compiler = NULL;
+    const char *const *flags = NULL;
+    size_t count = 0;
+    target_default_build(gate->target, &compiler, &flags, &count);
+    for (size_t build = 0; build < TWIN_BUILDS; build++) {
+        struct candidate twin = {.source = gate->opts.twin, .compiler = compiler};
+        for (size_t i = 0; i < count && i + 1 < CANDIDATE_MAX_FLAGS; i++)
+            twin.flags[twin.flag_count++] = flags[i];
+        if (build > 0)
+            twin.flags[twin.flag_count++] = apart;
+        const struct build_request request = {
+            .task = gate->task, .candidate = &twin, .real_name = real_name, .is_trusted = true};
+        struct build_result result = {0};
+        if (!target_build(gate->target, &request, &gate->arena, &result, err))
+            return false;
+        if (result.status == BUILD_OK)
+            out[build] = (struct image){result.image, result.image_bytes};
+    }
+    return true;
+}
+
 /* The task's entry point, which does nothing. */
 static bool build_empty(struct gate *gate, struct err *err)
 {
@@ -208,6 +235,8 @@ static struct gate_opts with_defaults(const struct gate_opts *opts)
         full.call_limit_ns = 2 * GATE_S;
     if (full.memory_limit_bytes == 0)
         full.memory_limit_bytes = (size_t)1024 * 1024 * 1024;
+    if (full.twin_from_ns == 0)
+        full.twin_from_ns = 50 * GATE_MS;
     return full;
 }
 
@@ -229,6 +258,10 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
         return false;
     if (has_oracle(task) && task->dtype == DTYPE_F64 &&
         !build_reference(gate, "float", &gate->shadow, &ignored, err))
+        return false;
+    if (gate->oracle.bytes && gate->opts.twin &&
+        (!build_twins(gate, dtype_c_name(task->dtype), gate->twins, err) ||
+         !build_twins(gate, "double", gate->twin_oracles, err)))
         return false;
     if (!build_empty(gate, err))
         return false;

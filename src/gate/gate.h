@@ -33,6 +33,11 @@ struct gate_opts {
                           recheck */
     size_t memory_limit_bytes; /* of the child beyond buffers: 1 GiB */
     bool check_only;           /* no timing: `timed` without cases means right */
+    const char *twin; /* another text of the reference, faster, which comes to the same bits; NULL:
+                         none. Where the reference is slow it makes most of the runs of the oracle
+                         and none that are timed. It is not believed: see bench.h. Must outlive
+                         gate_open. */
+    int64_t twin_from_ns; /* a call of the reference that is slow: 50 ms */
 };
 
 /* `opts` NULL: all defaults. Loads reference and null battery: a task that an empty, zero,

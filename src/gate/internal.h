@@ -41,6 +41,7 @@ enum {
     MOST_BELL_SPANS = 64,
     MOST_DOUBTS = 3,
     WARM_BASELINES = 3,
+    TWIN_BUILDS = 2, /* as the reference is; and with no product and sum in one rounding */
 };
 
 #define GATE_MS (INT64_C(1000) * 1000)
@@ -206,6 +207,7 @@ struct probe {
     int64_t failures;                        /* candidates that it caught: such probes go first */
     int64_t draw_ns;                         /* what drawing it cost */
     int64_t judged_at;                       /* the gate's count of candidates when it was drawn */
+    bool is_by_twin;                         /* the twin made the oracle's runs, and held */
     bool is_usable; /* false: the baseline is not finite there, so the input is not a valid one */
 };
 
@@ -287,7 +289,9 @@ struct gate {
     struct data *data;
     struct image baseline, oracle;
     struct image shadow; /* of a float64 task: the reference in float32 */
-    struct image empty;  /* the task's entry point with an empty body */
+    /* opts.twin in both types, by how it is built; empty where it does not build. */
+    struct image twins[TWIN_BUILDS], twin_oracles[TWIN_BUILDS];
+    struct image empty; /* the task's entry point with an empty body */
     struct empty_call empty_call;
     struct staging staging;
     struct ahead *ahead;

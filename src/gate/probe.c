@@ -353,7 +353,7 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
         want[arg] = bench_get(count, sizeof(double));
         probe->outputs[arg].want = want[arg];
     }
-    bool ok = bench_run(bench, probe, probe->inputs, false, base, is_any ? want : NULL, err);
+    bool ok = bench_run_first(bench, probe, base, is_any ? want : NULL, err);
     if (ok && distribution == DISTRIBUTION_SITUATION)
         ok = check_situation(bench, probe, bench->situation, err);
     for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
@@ -367,6 +367,7 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
     }
     if (ok && is_any && probe->is_usable)
         ok = measure_errors(bench, probe, err);
+    probe->is_by_twin = bench->uses_twin;
     probe->draw_ns = os_now_ns() - start;
     if (!ok)
         probe_free(probe);
