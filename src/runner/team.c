@@ -76,15 +76,32 @@ static void wake_all(_Atomic uint32_t *word)
     (void)syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT32_MAX, NULL, NULL, 0);
 }
 
+/* There are more threads than processors, by one: the last worker has the first thread's. */
+static bool shares_processor(uint32_t worker)
+{
+    const uint32_t processors = team.control->config.processor_count;
+    return processors != 0 && (worker + 1) % processors == 0;
+}
+
 static bool may_spin(void)
 {
     return !team.control->config.yields;
 }
 
+/* Not while the last worker has work: whoever waits for it would keep it from its processor. */
+static bool may_spin_in_wait(void)
+{
+    const uint32_t last = team.count - 1;
+    if (!may_spin() || team.count == 0 || !shares_processor(last))
+        return may_spin();
+    const uint32_t state = atomic_load_explicit(&team.workers[last].state, memory_order_relaxed);
+    return state == FREE || state == FINISHED;
+}
+
 /* Until the word is no longer `value`. */
 static void wait_while(_Atomic uint32_t *word, uint32_t value)
 {
-    for (int i = 0; i < SPINS && may_spin(); i++) {
+    for (int i = 0; i < SPINS && may_spin_in_wait(); i++) {
         if (atomic_load_explicit(word, memory_order_acquire) != value)
             return;
         pause_briefly();
@@ -207,7 +224,8 @@ void team_wake(void)
 {
     atomic_store(&team.is_awake, 1);
     for (uint32_t i = 0; i < team.count && may_spin(); i++)
-        wake_all(&team.workers[i].state);
+        if (!shares_processor(i))
+            wake_all(&team.workers[i].state);
 }
 
 uint32_t team_rest(void)
@@ -251,11 +269,13 @@ int team_thread_create(unsigned long *out, const void *attributes, void *(*funct
                        void *argument)
 {
     (void)attributes;
-    /* From the end: an OpenMP region uses those at the beginning. */
-    for (uint32_t i = team.count; i-- > 0;) {
-        if (!give_work(&team.workers[i], function, argument))
+    /* From the end: an OpenMP region uses those at the beginning. The last one, which has the
+     * processor of the thread that is most likely to go on, only where no other is free. */
+    for (uint32_t i = 0; i < team.count; i++) {
+        const uint32_t index = i + 1 < team.count ? team.count - 2 - i : team.count - 1;
+        if (!give_work(&team.workers[index], function, argument))
             continue;
-        *out = i + 1;
+        *out = index + 1;
         return 0;
     }
     return EAGAIN;
