@@ -29,7 +29,7 @@
 #include "gate/data.h"
 
 enum {
-    GATE_VERSION = 5, /* 4: timed pairs in both orders; 5: their data come while the child sleeps */
+    GATE_VERSION = 6, /* 5: timed data come while the child sleeps; 6: also where it has threads */
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,

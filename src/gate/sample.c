@@ -170,7 +170,6 @@ struct pair {
     struct rig *reference;        /* a child of the baseline that has the same data; NULL: none */
     const struct rig *got, *want; /* whose outputs are being verified by whose */
     const struct ring *ring;
-    bool is_staged; /* the rooms get their data while the child sleeps until the bell */
     size_t poison[TASK_MAX_ARGS];
     struct place early[MOST_BELL_READS]; /* elements read at the bell and again when all is still */
     const struct probe *probe; /* NULL, or the inputs of one set, whose right result is known */
@@ -198,27 +197,15 @@ static void choose_probe(struct pair *pair)
 /* Where the data of a set are that nobody has worked on yet. */
 static void *loaded(const struct pair *pair, size_t set, size_t arg)
 {
-    return pair->is_staged ? staging_arg(&pair->j->gate->staging, &pair->ring->calls[set], arg)
-                           : argument(pair->baseline, pair->ring, set, arg);
+    return staging_arg(&pair->j->gate->staging, &pair->ring->calls[set], arg);
 }
 
-static void copy_to_others(const struct pair *pair, size_t set, size_t arg)
-{
-    const void *data = loaded(pair, set, arg);
-    const size_t bytes = rig_arg_bytes(pair->candidate, arg);
-    if (pair->candidate != pair->baseline)
-        memcpy(argument(pair->candidate, pair->ring, set, arg), data, bytes);
-    if (pair->reference)
-        memcpy(argument(pair->reference, pair->ring, set, arg), data, bytes);
-}
-
-/* The same new bits for both; poison in what they are to write. */
+/* The same new bits for all who get them at their bell; poison in what they are to write. */
 static void load_pair(struct pair *pair)
 {
     struct data *data = pair->j->gate->data;
     data_begin(data);
-    if (pair->is_staged)
-        staging_fit(&pair->j->gate->staging, pair->ring->room, pair->task->arg_count);
+    staging_fit(&pair->j->gate->staging, pair->ring->room, pair->task->arg_count);
     for (size_t arg = 0; arg < pair->task->arg_count; arg++) {
         const size_t bytes = rig_arg_bytes(pair->candidate, arg);
         const enum poison kind = data_poison_kind(pair->task, arg, DISTRIBUTION_DECLARED);
@@ -232,8 +219,6 @@ static void load_pair(struct pair *pair)
                 memcpy(to, pair->probe->inputs[arg], bytes);
             else
                 data_fill(data, arg, DISTRIBUTION_DECLARED, to, pair->candidate->elements[arg]);
-            if (!pair->is_staged)
-                copy_to_others(pair, set, arg);
         }
     }
 }
@@ -502,21 +487,17 @@ static bool note_noise(const struct session_report *report, struct sample *out)
 /* What its next run works on it gets at the bell. */
 static void keep_for_bell(const struct pair *pair, struct rig *rig)
 {
-    rig->staging = pair->is_staged ? &pair->j->gate->staging : NULL;
+    rig->staging = &pair->j->gate->staging;
     rig->ring = pair->ring;
 }
 
-/* One of the two, which may touch its rooms before the bell; or whose sets, freshly written, are
- * driven out of all caches, whatever their size. */
+/* One of the two, which may touch its rooms before the bell. */
 static bool run_side(struct pair *pair, struct rig *rig, int64_t limit_ns,
                      struct session_report *report, struct err *err)
 {
     const struct ring *ring = pair->ring;
     rig->is_cold = ring->is_cold;
     keep_for_bell(pair, rig);
-    for (size_t set = 0; ring->is_cold && !pair->is_staged && set < ring->sets; set++)
-        for (size_t arg = 0; arg < pair->task->arg_count; arg++)
-            (void)os_flush_caches(argument(rig, ring, set, arg), rig_arg_bytes(rig, arg));
     return session_run(rig->session, ring->calls, ring->sets, !ring->is_cold, limit_ns, report,
                        err);
 }
@@ -623,8 +604,7 @@ bool sample_warm_up(struct judgement *j, size_t case_index, struct rig *candidat
                          .task = j->gate->task,
                          .baseline = candidate,
                          .candidate = candidate,
-                         .ring = ring,
-                         .is_staged = j->gate->task->threads <= 1};
+                         .ring = ring};
     *out = (struct sample){.is_check = true};
     candidate->late_count = candidate->read_count = candidate->span_count = 0;
     load_pair(&alone);
@@ -641,7 +621,6 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                         .baseline = baseline,
                         .candidate = candidate,
                         .ring = ring,
-                        .is_staged = j->gate->task->threads <= 1,
                         .freezes = data_below(j->gate->data, FREEZE_ONE_IN) == 0};
     struct rig *reference = &j->reference;
     pair.is_storm = !ring->is_cold && data_below(j->gate->data, STORM_ONE_IN) == 0;

@@ -66,6 +66,8 @@ struct os_affinity {
     bool is_pinned;
 };
 void os_pin_thread_for_now(int cpu, struct os_affinity *before);
+/* Likewise keeps off `count` processors, where that leaves any. */
+void os_avoid_cpus_for_now(const uint16_t *cpus, size_t count, struct os_affinity *before);
 void os_unpin_thread(struct os_affinity *before);
 
 /* From now on SIGINT and SIGTERM set a flag instead of ending the process; a second SIGINT ends it

@@ -116,6 +116,16 @@ void os_pin_thread_for_now(int cpu, struct os_affinity *before)
         os_pin_thread(cpu);
 }
 
+void os_avoid_cpus_for_now(const uint16_t *cpus, size_t count, struct os_affinity *before)
+{
+    if (sched_getaffinity(0, sizeof before->words, (cpu_set_t *)before->words) != 0)
+        return;
+    struct os_affinity rest = *before;
+    for (size_t i = 0; i < count; i++)
+        CPU_CLR_S((size_t)cpus[i], sizeof rest.words, (cpu_set_t *)rest.words);
+    before->is_pinned = sched_setaffinity(0, sizeof rest.words, (const cpu_set_t *)rest.words) == 0;
+}
+
 void os_unpin_thread(struct os_affinity *before)
 {
     if (before->is_pinned)

@@ -16,9 +16,14 @@
  * the account exact again.
  *
  * Where `sleeps` is set there is no arming: the child sleeps on `wake` until the bell says RING.
- * The account is then exact at both ends whenever the parent comes to read it. The parent waits on
- * the child's processor, so it sleeps too: the child posts `done` after READY and after PARKED.
- * Nothing depends on that but how soon the parent looks.
+ * The account is then exact at both ends whenever the parent comes to read it.
+ *
+ * A child of several threads that is timed is not armed either: once it is READY the parent stops
+ * the whole process (SIGSTOP), writes RING, and the bell is that it lets it go on (SIGCONT). Its
+ * threads were awake and looking for work, and are so again at once; nobody else has to wake them.
+ *
+ * Where `posts` is set the parent sleeps too (it shares the child's processors): the child posts
+ * `done` after READY and after PARKED. Nothing depends on that but how soon the parent looks.
  */
 #ifndef KOPE_RUNNER_PROTOCOL_H
 #define KOPE_RUNNER_PROTOCOL_H
@@ -29,7 +34,7 @@
 
 enum {
     RUNNER_MAGIC = 0x4b4f5045,
-    RUNNER_VERSION = 2,
+    RUNNER_VERSION = 3,
     RUNNER_MAX_BUFFERS = 16,
     RUNNER_MAX_CALLS = 256,
     RUNNER_MAX_INTS = 32,
@@ -131,12 +136,12 @@ struct runner_control {
     /* Written by the parent before each round. */
     _Alignas(RUNNER_LINE_BYTES) sem_t wake;
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t sequence;
-    uint32_t count, touch, sleeps;
+    uint32_t count, touch, sleeps, posts;
 
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t bell; /* by the parent */
 
     _Alignas(RUNNER_LINE_BYTES) _Atomic uint64_t ack; /* by the child */
-    sem_t done; /* posted by the child where `sleeps` is set */
+    sem_t done;                                       /* posted by the child where `posts` is set */
     _Atomic uint32_t environment_changed;             /* MXCSR or x87 control word */
     _Atomic uint32_t threads_left; /* threads of the candidate that nobody has joined */
 

@@ -51,10 +51,10 @@ static bool call_all(const struct round *round)
     return changed;
 }
 
-/* A parent on this processor sleeps until there is something to see. */
+/* A parent that has no processor of its own sleeps until there is something to see. */
 static void call_parent(struct runner_control *control)
 {
-    if (control->sleeps)
+    if (control->posts)
         (void)sem_post(&control->done);
 }
 
@@ -104,6 +104,7 @@ void serve(struct runner_control *control, void *const *buffers, const struct im
         atomic_store(&control->ack, runner_word(sequence, RUNNER_READY));
         call_parent(control);
         wait_for_bell(control, sequence);
+        team_begin();
         if (call_all(&round))
             atomic_store(&control->environment_changed, 1);
         finish_stores();

@@ -15,6 +15,9 @@ enum {
     ARENA_BYTES = 128 * 1024 * 1024 /* address space that malloc reserves for a thread's heap */
 };
 
+/* Of the team: between rounds, awake until the bell, at work. */
+enum { AT_REST, BEFORE_BELL, IN_ROUND };
+
 enum worker_state { FREE, READY, RUNNING, FINISHED, LEFT_ALONE };
 
 struct worker {
@@ -58,7 +61,7 @@ static struct {
     struct worker workers[RUNNER_MAX_THREADS];
     uint8_t signal_stacks[RUNNER_MAX_THREADS][FAULT_STACK_BYTES];
     uint32_t count;              /* of workers: the threads that are allowed; 0 where that is one */
-    _Atomic uint32_t is_awake;   /* a round lasts */
+    _Atomic uint32_t stage;      /* AT_REST, ... */
     _Atomic uint32_t has_region; /* one at a time */
     struct region region;
     struct member members[RUNNER_MAX_THREADS]; /* of it, but the first thread's */
@@ -149,12 +152,16 @@ static void run_work(struct worker *worker)
     wake_all(&worker->state);
 }
 
-/* Sleeps unless there is work; looks for it a while as long as a round lasts. */
+/* Sleeps unless there is work; looks for it until the bell, and then a while. */
 static void wait_for_work(struct worker *worker)
 {
-    for (int i = 0; i < SPINS && may_spin() && atomic_load(&team.is_awake); i++) {
+    for (int i = 0; i < SPINS && may_spin();) {
+        const uint32_t stage = atomic_load_explicit(&team.stage, memory_order_relaxed);
         if (atomic_load_explicit(&worker->state, memory_order_acquire) == READY)
             return;
+        if (stage == AT_REST)
+            break;
+        i += stage == IN_ROUND;
         pause_briefly();
     }
     const uint32_t state = atomic_load(&worker->state);
@@ -222,16 +229,21 @@ bool team_make(struct runner_control *control)
 
 void team_wake(void)
 {
-    atomic_store(&team.is_awake, 1);
+    atomic_store(&team.stage, BEFORE_BELL);
     for (uint32_t i = 0; i < team.count && may_spin(); i++)
         if (!shares_processor(i))
             wake_all(&team.workers[i].state);
 }
 
+void team_begin(void)
+{
+    atomic_store_explicit(&team.stage, IN_ROUND, memory_order_relaxed);
+}
+
 uint32_t team_rest(void)
 {
     uint32_t left = 0;
-    atomic_store(&team.is_awake, 0);
+    atomic_store(&team.stage, AT_REST);
     for (uint32_t i = 0; i < team.count; i++)
         left += atomic_load(&team.workers[i].state) != FREE;
     return left;

@@ -22,8 +22,10 @@ bool team_make(struct runner_control *control);
 /* Pins the calling thread, the `index`-th, to its processor. */
 void team_pin(const struct runner_config *config, size_t index);
 
-/* A round begins; it ends: how many threads are still at work or not joined. */
+/* A round comes: those that may look for work begin to. Its bell has rung. It ends: how many
+ * threads are still at work or not joined. */
 void team_wake(void);
+void team_begin(void);
 uint32_t team_rest(void);
 
 /* Runs `body(argument)` in `count` threads, this one among them, and waits for all. A region within

@@ -195,15 +195,15 @@ struct session_opts {
     /* Only what the calls do matters, not how long they take: the child may run on any processor,
      * and its bell is not calibrated. */
     bool is_untimed;
-    /* The time of a run is what the kernel accounts to the child, which sleeps until the bell, in
-     * place of the parent's clock around the bell: for a host where parent or child lose their
-     * processor in the middle of most runs. Without effect where the child may have several threads
-     * or the target has no such account. */
+    /* The child does nothing until the bell: it sleeps, and the time of a run is what the kernel
+     * accounts to it, whatever parent or child lose of their processor; or where it may have
+     * several threads it is stopped, and the time is the parent's clock from letting it go on.
+     * Without effect where the target has no such account. */
     bool by_account;
     /* Called by session_run when the child is ready, just before the clock starts; NULL: nothing.
      * What is written into the buffers here (all data of the run, a changed element of an input) a
      * child that ran ahead while it should have waited cannot have seen; with `by_account` it also
-     * sleeps meanwhile, or the time counts. */
+     * sleeps meanwhile, or the time counts; or all of its threads are stopped. */
     void (*before_bell)(void *ctx);
     void *before_bell_ctx;
     /* Called by session_run as soon as the child has said that it is done, before it is looked at

@@ -52,6 +52,7 @@ static void add_layout(struct buf *text)
         {"ARMED", RUNNER_ARMED},
         {"DONE", RUNNER_DONE},
         {"PARKED", RUNNER_PARKED},
+        {"ARM", RUNNER_ARM},
         {"RING", RUNNER_RING},
     };
     (void)buf_append_str(text, "enum {\n");

@@ -3,6 +3,7 @@
 #include "os/os.h"
 
 #include <sched.h>
+#include <signal.h>
 
 /* How the parent waits. */
 #define SPIN_NS INT64_C(100000000) /* then the clock is read less often: 50 us in 100 ms */
@@ -28,7 +29,7 @@ static bool seen(const struct waiting *w)
            (w->stage == RUNNER_DONE && ack == runner_word(w->sequence, RUNNER_PARKED));
 }
 
-/* The parent has the child's processor to itself, or sleeps. */
+/* The child posts when there is something to see. */
 static bool sleep_a_while(const struct waiting *w)
 {
     return seen(w) || (os_semaphore_wait(&w->session->control->done, LONG_LOOK_NS) && seen(w));
@@ -56,7 +57,7 @@ static enum wait_end wait_for(struct waiting *w)
 {
     const int64_t started = os_now_ns();
     for (;;) {
-        if (w->session->by_account ? sleep_a_while(w) : spin_a_while(w))
+        if (w->session->sleeps ? sleep_a_while(w) : spin_a_while(w))
             return WAIT_SEEN;
         if (launch_ended(w->session, &w->wait_status))
             return WAIT_DIED;
@@ -65,7 +66,7 @@ static enum wait_end wait_for(struct waiting *w)
             return WAIT_LATE;
         if (os_interrupted())
             return WAIT_INTERRUPTED;
-        if (now - started > SPIN_NS && !w->session->by_account)
+        if (now - started > SPIN_NS && !w->session->sleeps)
             os_sleep_ns(NAP_NS);
     }
 }
@@ -87,7 +88,7 @@ static void settle(struct cpu_session *s, struct round *round, int64_t cpu_befor
             return;
         if (waited > QUIESCE_NS)
             os_sleep_ns(NAP_NS);
-        else if (s->by_account)
+        else if (s->sleeps)
             (void)sched_yield();
     }
 }
@@ -114,10 +115,39 @@ static enum wait_end arm(struct waiting *w, struct round *round, int64_t *asked_
     return WAIT_SEEN;
 }
 
+/* What the caller keeps for the moment before the bell. */
+static void fill_late(const struct waiting *w)
+{
+    const struct cpu_session *s = w->session;
+    if (s->before_bell && !w->is_calibration)
+        s->before_bell(s->before_bell_ctx);
+}
+
+/* The bell says that it rings; when it did. */
+static int64_t write_ring(struct waiting *w, int64_t limit_ns)
+{
+    w->stage = RUNNER_DONE;
+    const int64_t now = os_now_ns();
+    w->deadline_ns = now + limit_ns;
+    atomic_store_explicit(&w->session->control->bell, runner_word(w->sequence, RUNNER_RING),
+                          memory_order_release);
+    return now;
+}
+
+/* The rest of a round whose account was exact when the bell rang. */
+static enum wait_end finish(struct waiting *w, int64_t rung_ns, int64_t cpu_before_ns,
+                            struct round *round)
+{
+    const enum wait_end end = wait_for(w);
+    round->wall_ns = round->armed_ns = os_now_ns() - rung_ns;
+    if (end == WAIT_SEEN)
+        settle(w->session, round, cpu_before_ns);
+    return end;
+}
+
 /* Arms the child, rings the bell and measures. What the child does between the last things that the
- * caller changes and the bell no clock sees: it must be short. `round` is filled where the end is
- * WAIT_SEEN. */
-static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *round)
+ * caller changes and the bell no clock sees: it must be short. */
+static enum wait_end ring_armed(struct waiting *w, int64_t limit_ns, struct round *round)
 {
     struct cpu_session *s = w->session;
     int64_t asked = 0;
@@ -127,16 +157,11 @@ static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *rou
         return end;
     const int64_t cpu_before = os_process_cpu_ns(s->pid);
     /* After it is armed: however often that was tried, none of it saw the final data. */
-    if (s->before_bell && !w->is_calibration)
-        s->before_bell(s->before_bell_ctx);
-    w->stage = RUNNER_DONE;
-    const int64_t before = os_now_ns();
-    w->deadline_ns = before + limit_ns;
-    atomic_store_explicit(&s->control->bell, runner_word(w->sequence, RUNNER_RING),
-                          memory_order_release);
+    fill_late(w);
+    const int64_t rung = write_ring(w, limit_ns);
     end = wait_for(w);
     const int64_t after = os_now_ns();
-    round->wall_ns = after - before;
+    round->wall_ns = after - rung;
     round->armed_ns = after - asked;
     if (end == WAIT_SEEN)
         settle(s, round, cpu_before);
@@ -162,33 +187,65 @@ static enum wait_end wait_asleep(struct waiting *w)
     return WAIT_SEEN;
 }
 
-/* As ring, for a child that sleeps until the bell: nothing that happens to the parent shows in the
- * account, and nothing that the child does before the bell is free. */
+/* As ring_armed, for a child that sleeps until the bell: nothing that happens to the parent shows
+ * in the account, and nothing that the child does before the bell is free. */
 static enum wait_end ring_asleep(struct waiting *w, int64_t limit_ns, struct round *round)
 {
     struct cpu_session *s = w->session;
-    enum wait_end end = wait_asleep(w);
+    const enum wait_end end = wait_asleep(w);
     if (end != WAIT_SEEN)
         return end;
     round->was = watch_status(s);
     const int64_t cpu_before = os_process_cpu_ns(s->pid);
-    if (s->before_bell && !w->is_calibration)
-        s->before_bell(s->before_bell_ctx);
-    w->stage = RUNNER_DONE;
-    const int64_t before = os_now_ns();
-    w->deadline_ns = before + limit_ns;
-    atomic_store_explicit(&s->control->bell, runner_word(w->sequence, RUNNER_RING),
-                          memory_order_release);
+    fill_late(w);
+    const int64_t rung = write_ring(w, limit_ns);
     (void)sem_post(&s->control->wake);
-    end = wait_for(w);
-    round->wall_ns = round->armed_ns = os_now_ns() - before;
-    if (end == WAIT_SEEN)
-        settle(s, round, cpu_before);
-    return end;
+    return finish(w, rung, cpu_before, round);
 }
 
-/* Wakes the child and waits until it spins on the bell. The parent sleeps first: the scheduler then
- * wakes it on a processor that the child does not use. */
+/* Stops the child, whatever it does: none of its threads runs on, and its account is exact. */
+static enum wait_end stop(struct waiting *w)
+{
+    struct cpu_session *s = w->session;
+    (void)kill(s->pid, SIGSTOP);
+    for (;;) {
+        switch (launch_look(s, &w->wait_status)) {
+        case LAUNCH_STOPPED:
+            return WAIT_SEEN;
+        case LAUNCH_ENDED:
+            return WAIT_DIED;
+        case LAUNCH_RUNS:
+            break;
+        }
+        if (os_now_ns() > w->deadline_ns)
+            return WAIT_LATE;
+        if (os_interrupted())
+            return WAIT_INTERRUPTED;
+        if (s->sleeps)
+            (void)sched_yield();
+        else
+            relax();
+    }
+}
+
+/* As ring_asleep, for several threads: to be let go on is their bell. Waking is in the time, and
+ * what it costs in a round without a call is subtracted; before it nobody has seen the data. */
+static enum wait_end ring_stopped(struct waiting *w, int64_t limit_ns, struct round *round)
+{
+    struct cpu_session *s = w->session;
+    const enum wait_end end = stop(w);
+    if (end != WAIT_SEEN)
+        return end;
+    round->was = watch_status(s);
+    const int64_t cpu_before = os_process_cpu_ns(s->pid);
+    fill_late(w);
+    const int64_t rung = write_ring(w, limit_ns);
+    (void)kill(s->pid, SIGCONT);
+    return finish(w, rung, cpu_before, round);
+}
+
+/* Wakes the child and waits until it is ready. A parent that spins sleeps first, unless it has
+ * processors of its own: the scheduler then wakes it on one that the child does not use. */
 static enum wait_end wake(struct waiting *w, int64_t limit_ns)
 {
     struct cpu_session *s = w->session;
@@ -197,23 +254,33 @@ static enum wait_end wake(struct waiting *w, int64_t limit_ns)
     w->deadline_ns = os_now_ns() + limit_ns + READY_LIMIT_NS;
     atomic_store(&s->control->sequence, w->sequence);
     (void)sem_post(&s->control->wake);
-    if (!s->is_untimed && !s->by_account)
+    if (!s->is_untimed && !s->by_account && !s->stops)
         os_sleep_ns(NAP_NS / 2);
     return wait_for(w);
 }
 
+static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *round)
+{
+    if (w->session->by_account)
+        return ring_asleep(w, limit_ns, round);
+    return w->session->stops ? ring_stopped(w, limit_ns, round) : ring_armed(w, limit_ns, round);
+}
+
 /* One round. By account the parent goes to the child's processor, where they take turns: whatever
  * the others do, it is there when the child is done, and what it wrote is in the caches that the
- * child will use. */
+ * child will use. Beside threads that are stopped it keeps off their processors, where that leaves
+ * any. */
 enum wait_end bell_round(struct waiting *w, int64_t limit_ns, struct round *round)
 {
     struct cpu_session *s = w->session;
     struct os_affinity before = {0};
     if (s->by_account && s->processor >= 0)
         os_pin_thread_for_now(s->processor, &before);
+    else if (s->stops && !s->sleeps)
+        os_avoid_cpus_for_now(s->processors, s->processor_count, &before);
     enum wait_end end = wake(w, limit_ns);
     if (end == WAIT_SEEN)
-        end = s->by_account ? ring_asleep(w, limit_ns, round) : ring(w, limit_ns, round);
+        end = ring(w, limit_ns, round);
     os_unpin_thread(&before);
     return end;
 }

@@ -142,8 +142,10 @@ struct cpu_session {
     struct session base; /* first */
     pid_t pid;           /* 0: dead and reaped */
     int status_fd;
-    bool yields;     /* one processor for both */
-    int processor;   /* of its first thread; -1: any */
+    bool yields;                             /* one processor for both */
+    int processor;                           /* of its first thread; -1: any */
+    uint16_t processors[RUNNER_MAX_THREADS]; /* of all; the control page is the child's to write */
+    size_t processor_count;
     bool is_untimed; /* only what its calls do matters */
     int64_t threads;
     struct runner_control *control;
@@ -154,6 +156,8 @@ struct cpu_session {
     size_t image_room;
     uint64_t sequence;
     bool by_account;      /* the child sleeps until the bell, and its CPU time is what counts */
+    bool stops;           /* it is stopped until the bell */
+    bool sleeps;          /* so does the parent until the child posts */
     int64_t empty_ns;     /* round trip without a call */
     int64_t empty_cpu_ns; /* CPU time of one, by account */
     int64_t arming_ns;    /* a longer answer to the request to arm is not taken */
@@ -184,6 +188,10 @@ void launch_end(struct cpu_session *session);
 void launch_reap(const struct target *target, bool all);
 /* Has the child ended; then it is reaped and `*wait_status` says how. */
 bool launch_ended(struct cpu_session *session, int *wait_status);
+
+/* The same, or is it stopped, with all its threads. That is said once of each time. */
+enum launch_state { LAUNCH_RUNS, LAUNCH_STOPPED, LAUNCH_ENDED };
+enum launch_state launch_look(struct cpu_session *session, int *wait_status);
 
 /* watch.c: 'R' while any of its threads runs. */
 int watch_open(pid_t pid);

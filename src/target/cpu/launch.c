@@ -87,6 +87,9 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
     config->real_count = (uint32_t)opts->real_count;
     config->threads = (uint32_t)s->threads;
     config->yields = s->yields;
+    config->processor_count = (uint32_t)s->processor_count;
+    for (size_t i = 0; i < s->processor_count; i++)
+        config->processors[i] = s->processors[i];
     config->parent = getpid();
     for (size_t i = 0; i < s->buffer_count; i++)
         config->buffers[i] = (struct runner_buffer){.bytes = s->buffers[i].bytes,
@@ -104,21 +107,20 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
 static void choose_processors(struct cpu_session *s, int wanted)
 {
     enum { MOST = 1024 };
-    struct runner_config *config = &s->control->config;
     int cpus[MOST];
     size_t count = os_cpus_allowed(cpus, MOST);
     const size_t threads = (size_t)s->threads;
     if (count > MOST)
         count = MOST;
     s->yields = s->is_untimed || count < threads + 1;
-    config->processor_count = 0;
+    s->processor_count = 0;
     s->processor = -1;
     if (wanted >= 0 && threads == 1)
-        config->processors[config->processor_count++] = (uint16_t)wanted;
+        s->processors[s->processor_count++] = (uint16_t)wanted;
     if (wanted >= 0 || s->is_untimed || count < 2 || count < threads)
         return;
     for (size_t i = 0; i < threads; i++)
-        config->processors[config->processor_count++] = (uint16_t)cpus[count - 1 - i];
+        s->processors[s->processor_count++] = (uint16_t)cpus[count - 1 - i];
     s->processor = cpus[count - 1];
 }
 
@@ -248,6 +250,17 @@ bool launch_ended(struct cpu_session *s, int *wait_status)
     (void)kill(-s->pid, SIGKILL); /* whatever of its group is left */
     s->pid = 0;
     return true;
+}
+
+enum launch_state launch_look(struct cpu_session *s, int *wait_status)
+{
+    if (waitpid(s->pid, wait_status, WNOHANG | WUNTRACED) != s->pid)
+        return LAUNCH_RUNS;
+    if (WIFSTOPPED(*wait_status))
+        return LAUNCH_STOPPED;
+    (void)kill(-s->pid, SIGKILL);
+    s->pid = 0;
+    return LAUNCH_ENDED;
 }
 
 void launch_kill(struct cpu_session *s)

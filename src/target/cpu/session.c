@@ -20,6 +20,7 @@
 #define CHARGE_NS INT64_C(3000)           /* CPU time after the bell that is not charged */
 #define IDLE_NS INT64_C(200000)           /* of CPU time while it should have slept */
 #define ACCOUNT_SLICE_NS INT64_C(1000000) /* of CPU time, in which one switch is no disturbance */
+#define THREAD_NS INT64_C(2000)           /* to let one more thread go on */
 #define OTHERS_NS INT64_C(50000)          /* neither child nor parent: another process ran */
 enum { CALIBRATION_ROUNDS = 12, STRIKES = 3, MOST_INVOLUNTARY = 2 };
 
@@ -70,6 +71,7 @@ static void fill_calls(struct cpu_session *s, const struct session_call *calls, 
     s->control->count = (uint32_t)count;
     s->control->touch = touch;
     s->control->sleeps = s->by_account;
+    s->control->posts = s->sleeps;
 }
 
 /* Is it the same candidate that slept? One that works on between rounds gains time that no clock
@@ -225,12 +227,14 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Is this round fit to calibrate with: nothing came between? */
-static bool is_clean(const struct round *round)
+/* Is this round fit to calibrate with: nothing came between? Each thread wakes and goes to sleep.
+ */
+static bool is_clean(const struct cpu_session *s, const struct round *round)
 {
     const int64_t parking = round->cpu_ns - round->armed_ns;
     return round->asleep && round->is.involuntary == round->was.involuntary &&
-           parking > -QUIESCE_NS && parking < QUIESCE_NS && round->wall_ns < 2 * QUIESCE_NS;
+           parking > -QUIESCE_NS && parking < s->threads * QUIESCE_NS &&
+           round->wall_ns < 2 * QUIESCE_NS + s->threads * THREAD_NS;
 }
 
 /* By account the parent's part in a round does not matter. */
@@ -258,7 +262,7 @@ static bool calibrate(struct cpu_session *s, struct session_report *report, stru
         const enum wait_end end = bell_round(&w, START_LIMIT_NS, &round);
         if (end != WAIT_SEEN)
             return report_wait(&w, end, START_LIMIT_NS, "no answer to the bell", report, err);
-        if (i < WARM || !(s->by_account ? is_clean_account(&round) : is_clean(&round)))
+        if (i < WARM || !(s->by_account ? is_clean_account(&round) : is_clean(s, &round)))
             continue;
         cpu[clean] = round.cpu_ns;
         wall[clean] = round.wall_ns;
@@ -341,6 +345,7 @@ bool cpu_session_prepare(struct session *session, const struct session_opts *opt
     s->arming_ns = ARMING_NS;
     s->before_bell = opts->before_bell;
     s->by_account = opts->by_account && opts->threads <= 1;
+    s->stops = opts->by_account && opts->threads > 1;
     s->before_bell_ctx = opts->before_bell_ctx;
     s->after_bell = opts->after_bell;
     s->after_bell_ctx = opts->after_bell_ctx;
@@ -348,6 +353,7 @@ bool cpu_session_prepare(struct session *session, const struct session_opts *opt
         launch_release(s);
         return false;
     }
+    s->sleeps = s->by_account || (s->stops && s->yields);
     /* While the child shuts itself in. */
     for (size_t i = 0; i < s->buffer_count; i++)
         os_populate(s->buffers[i].host, s->buffers[i].bytes);
