@@ -71,12 +71,15 @@ static void duration(double seconds, char *out, size_t bytes)
         (void)snprintf(out, bytes, "%dm%02ds", (int)(seconds / 60.0), (int)fmod(seconds, 60.0));
 }
 
-/* Time left by the pace so far, or by the limit where that is nearer. */
+/* Time left by the pace of the search so far and what confirming will take, or by the limit where
+ * that is nearer. */
 static double seconds_left(const struct progress *p)
 {
     const double elapsed = (double)p->elapsed_ns * 1e-9;
+    const double searching = elapsed - (double)p->opening_ns * 1e-9;
     double left = p->evaluations
-                      ? elapsed / (double)p->evaluations * (double)(p->budget - p->evaluations)
+                      ? searching / (double)p->evaluations * (double)(p->budget - p->evaluations) +
+                            (double)p->reserve_ns * 1e-9
                       : -1.0;
     if (p->time_limit_ns) {
         const double limit = fmax(0.0, (double)p->time_limit_ns * 1e-9 - elapsed);

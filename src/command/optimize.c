@@ -11,8 +11,8 @@
 static const struct param optimize_params[] = {
     PARAM_TASK,
     {"budget", "N", "candidates to judge", "40", PARAM_INT, false, false, NULL},
-    {"time", "DURATION", "stop after this long: 90s, 10m, 2h", "no limit", PARAM_DURATION, false,
-     false, NULL},
+    {"time", "DURATION", "of the whole run, confirming included: 90s, 10m, 2h", "no limit",
+     PARAM_DURATION, false, false, NULL},
     {"policy", "NAME",
      "how the search picks what to extend: mcts, resample, adaptive, beam[:WIDTH], greedy, random; "
      "see above",

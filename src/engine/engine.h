@@ -56,6 +56,8 @@ struct progress {
     const char *run_id, *text;
     int64_t evaluations, budget;
     int64_t elapsed_ns, time_limit_ns;
+    int64_t opening_ns; /* of `elapsed_ns`, before anything was judged */
+    int64_t reserve_ns; /* that confirming the best so far is likely to take; 0: nothing has won */
     int64_t tree_size;
     double best_log_ratio; /* 0: the baseline stands */
     int64_t by_verdict[VERDICT_COUNT];
@@ -83,15 +85,16 @@ struct optimize_opts {
     const struct config *config; /* models by name and by role; NULL: none */
     int64_t proposals;           /* llm: asked for in one exchange; 1 */
     int64_t budget;              /* candidates; 40 */
-    int64_t time_limit_ns;       /* 0: none */
-    int64_t token_budget;        /* 0: none */
-    double cost_budget_usd;      /* 0: none */
-    const char *trace;           /* file or http URL for spans; NULL: none */
-    bool trace_content;          /* prompts and replies in the spans too */
-    bool passive;                /* the run's own growing history in place of active context */
-    int64_t agent_time_ns;       /* agent: of one proposal; 0: its default */
-    const char *workspaces;      /* agent: folder that its folders are kept in; NULL: not kept */
-    int64_t context_tokens;      /* 16000 */
+    int64_t time_limit_ns;  /* of the whole run; room for confirming a winner is left, as far as
+                               it can be foretold; 0: none */
+    int64_t token_budget;   /* 0: none */
+    double cost_budget_usd; /* 0: none */
+    const char *trace;      /* file or http URL for spans; NULL: none */
+    bool trace_content;     /* prompts and replies in the spans too */
+    bool passive;           /* the run's own growing history in place of active context */
+    int64_t agent_time_ns;  /* agent: of one proposal; 0: its default */
+    const char *workspaces; /* agent: folder that its folders are kept in; NULL: not kept */
+    int64_t context_tokens; /* 16000 */
     uint64_t seed;
     bool has_seed;
     bool fresh;              /* do not start from what is remembered of this task */

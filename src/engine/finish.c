@@ -14,25 +14,6 @@ static int64_t elapsed_ns(const struct run *run)
     return os_now_ns() - run->started_ns + run->earlier_ns;
 }
 
-const char *run_limit_reached(const struct run *run)
-{
-    if (os_interrupted())
-        return "interrupted";
-    if (run->replay) { /* the result outlives the record */
-        const char *reason = run->queue.count == 0 ? replay_end_reason(run->replay) : NULL;
-        return reason ? arena_strdup(run->arena, reason) : NULL;
-    }
-    if (run->evaluations >= run->opts.budget)
-        return "budget";
-    if (run->opts.time_limit_ns && elapsed_ns(run) >= run->opts.time_limit_ns)
-        return "time";
-    if (run->opts.token_budget && run->spent.tokens >= run->opts.token_budget)
-        return "tokens";
-    if (run->opts.cost_budget_usd > 0.0 && run->spent.cost_usd >= run->opts.cost_budget_usd)
-        return "money";
-    return NULL;
-}
-
 /* The best win whose confirmation has not failed; 0 where there is none. */
 static int best_standing(const struct run *run)
 {
@@ -44,6 +25,35 @@ static int best_standing(const struct run *run)
             best = (int)i;
     }
     return best;
+}
+
+int64_t run_reserve_ns(const struct run *run)
+{
+    enum { MOST_OF_LIMIT = 3 }; /* the search has the rest, whatever was foretold */
+    if (!run->gate || best_standing(run) == 0)
+        return 0;
+    const int64_t wanted = gate_forecast_confirm_ns(run->gate);
+    const int64_t most = run->opts.time_limit_ns / MOST_OF_LIMIT;
+    return run->opts.time_limit_ns && most < wanted ? most : wanted;
+}
+
+const char *run_limit_reached(const struct run *run)
+{
+    if (os_interrupted())
+        return "interrupted";
+    if (run->replay) { /* the result outlives the record */
+        const char *reason = run->queue.count == 0 ? replay_end_reason(run->replay) : NULL;
+        return reason ? arena_strdup(run->arena, reason) : NULL;
+    }
+    if (run->evaluations >= run->opts.budget)
+        return "budget";
+    if (run->opts.time_limit_ns && elapsed_ns(run) + run_reserve_ns(run) >= run->opts.time_limit_ns)
+        return "time";
+    if (run->opts.token_budget && run->spent.tokens >= run->opts.token_budget)
+        return "tokens";
+    if (run->opts.cost_budget_usd > 0.0 && run->spent.cost_usd >= run->opts.cost_budget_usd)
+        return "money";
+    return NULL;
 }
 
 static bool confirm(struct run *run, int node, bool *found, struct verdict *out, struct err *err)

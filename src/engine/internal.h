@@ -124,6 +124,7 @@ struct run {
     size_t tried_count, tried_capacity;
 
     int64_t started_ns, earlier_ns; /* wall clock of this process; spent before a resume */
+    int64_t opening_ns;             /* from the start until the search could begin */
     int64_t sequence, evaluations;
     int64_t failed_in_turn;    /* proposals of this process since the last that was judged */
     int64_t refused_in_turn;   /* by rules */
@@ -150,6 +151,8 @@ char *run_baseline_text(const struct target *target, struct arena *arena);
 /* What moves need to know of a target. */
 struct moves_env run_moves_env(const struct target *target, const struct task *task,
                                struct arena *arena);
+/* What is to be left of the time for confirming the best so far; 0 where nothing has won. */
+int64_t run_reserve_ns(const struct run *run);
 /* A text of the reference for gate_opts.twin, made by the run's moves; NULL where none is known. */
 const char *run_twin(const struct run *run);
 /* Hardware and toolchain in words, for prompts and reports. */

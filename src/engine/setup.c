@@ -20,7 +20,9 @@ void run_notify(struct run *run, enum progress_kind kind, const struct progress 
     progress.evaluations = run->evaluations;
     progress.budget = run->opts.budget;
     progress.elapsed_ns = run->started_ns ? os_now_ns() - run->started_ns + run->earlier_ns : 0;
+    progress.opening_ns = run->opening_ns;
     progress.time_limit_ns = run->opts.time_limit_ns;
+    progress.reserve_ns = kind == PROGRESS_ENDED ? 0 : run_reserve_ns(run);
     progress.tree_size = (int64_t)run->node_count;
     progress.best_log_ratio = run->best > 0 ? run->nodes[run->best].log_ratio : 0.0;
     progress.builds_saved = run->builds_saved;

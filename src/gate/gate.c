@@ -197,6 +197,16 @@ static bool measure_baseline(struct gate *gate, size_t case_index, const struct 
     return !lost || err_set(err, ERR_IO, "this host is too busy to time the baseline");
 }
 
+static void note_draws(struct case_state *state)
+{
+    int64_t others = 0;
+    for (size_t i = 1; i < state->probe_count; i++)
+        others += state->probes[i].draw_ns;
+    state->first_draw_ns = state->probes[0].draw_ns;
+    state->next_draw_ns =
+        state->probe_count > 1 ? others / (int64_t)(state->probe_count - 1) : state->first_draw_ns;
+}
+
 /* Probes of a case; of one held out only enough to know that the reference works there. */
 static bool open_case(struct gate *gate, size_t case_index, struct err *err)
 {
@@ -205,6 +215,7 @@ static bool open_case(struct gate *gate, size_t case_index, struct err *err)
     if (!probes_draw(gate, case_index, held_out ? PROBES_DECLARED : PROBES_FITTING, state->probes,
                      &state->probe_count, err))
         return false;
+    note_draws(state);
     if (!null_battery(gate, state->probes, state->probe_count, err) ||
         !measure_baseline(gate, case_index, &state->probes[0], err))
         return false;

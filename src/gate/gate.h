@@ -103,6 +103,10 @@ bool gate_recall(struct gate *gate, const struct verdict *earlier);
 /* What a verdict depends on: gate version, tolerances, task id, target id. */
 struct hash_id gate_id(const struct gate *gate);
 
+/* About what gate_confirm will take on this machine as it is now; wrong by a factor of two where
+ * the load changes. */
+int64_t gate_forecast_confirm_ns(const struct gate *gate);
+
 /* Median time of one baseline call in a case, 0 before it was measured. */
 int64_t gate_baseline_ns(const struct gate *gate, size_t case_index);
 

@@ -15,6 +15,7 @@
  * empty.c     what a call costs that does nothing
  * sample.c    one timed pair, and its outputs verified
  * roofline.c  impossible times
+ * forecast.c  what a confirmation will take
  * record.c    verdicts by machine code
  * decide.c    a verdict with its evidence
  * contest.c   two candidates against each other
@@ -41,6 +42,7 @@ enum {
     MOST_BELL_SPANS = 64,
     MOST_DOUBTS = 3,
     WARM_BASELINES = 3,
+    COLD_SHARE = 4,  /* cold times of a case have such a part of its budget, in addition */
     TWIN_BUILDS = 2, /* as the reference is; and with no product and sum in one rounding */
 };
 
@@ -238,6 +240,7 @@ struct case_state {
     struct timed_bound bounds[TASK_MAX_ARGS]; /* by the first probe */
     bool has_bounds;
     int64_t baseline_ns;
+    int64_t first_draw_ns, next_draw_ns; /* of its first probe, and of one of the others */
     struct warm_rig timing[WARM_BASELINES];
     struct rig checking; /* the child of a check; before it, one that waits for its image */
 };

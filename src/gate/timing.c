@@ -27,7 +27,6 @@ enum {
     WARM_GROUP = 3,         /* pairs to a median of the first warm-up */
     BASELINE_USES = 24,     /* processes of candidates that one warm baseline child serves */
     WARM_PAIRS = 2,         /* unrecorded, of each process but the first */
-    COLD_SHARE = 4,         /* cold times of a case have such a part of its budget, in addition */
 };
 
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
