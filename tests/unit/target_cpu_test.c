@@ -109,6 +109,69 @@ static void target_build__plain_source__builds_with_every_compiler(void **state)
     }
 }
 
+static void target_notes__every_compiler__record_and_assembly_with_lines(void **state)
+{
+    struct fixture *f = *state;
+    const struct target_features *features = target_features(f->target);
+    for (size_t i = 0; i < features->compiler_count; i++) {
+        const struct candidate candidate = {
+            .source = HEAD KERNEL("for (int64_t i = 1; i < n; i++) y[i] = y[i - 1] * 0.5f + x[i];"),
+            .compiler = features->compilers[i].name,
+            .flags = {"-O3", "-march=native"},
+            .flag_count = 2};
+        const struct build_request request = {
+            .task = f->task, .candidate = &candidate, .real_name = "float"};
+        struct build_notes notes;
+        if (!target_notes(f->target, &request, &f->arena, &notes, &f->err))
+            fail_msg("%s", f->err.message);
+        assert_string_equal(notes.record.problem, "");
+        assert_string_equal(notes.assembly.problem, "");
+        assert_string_equal(notes.family, features->compilers[i].family);
+        assert_string_equal(notes.record.tool, features->compilers[i].name);
+        assert_non_null(strstr(notes.record.text, "candidate.c"));
+        assert_non_null(strstr(notes.assembly.text, ".loc"));
+        assert_false(notes.record.is_cut || notes.assembly.is_cut);
+    }
+}
+
+static void target_notes__refused_or_wrong__a_problem_in_words(void **state)
+{
+    static const struct {
+        const char *source, *flag, *problem;
+    } rows[] = {
+        {HEAD KERNEL(PLAIN), "-fplugin=x", "flag '-fplugin=x' is refused"},
+        {HEAD KERNEL("this is no C"), "-O2", "this"},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct candidate candidate = {
+            .source = rows[i].source, .flags = {rows[i].flag}, .flag_count = 1};
+        const struct build_request request = {
+            .task = f->task, .candidate = &candidate, .real_name = "float"};
+        struct build_notes notes;
+        if (!target_notes(f->target, &request, &f->arena, &notes, &f->err))
+            fail_msg("%s", f->err.message);
+        assert_string_equal(notes.record.text, "");
+        assert_non_null(strstr(notes.record.problem, rows[i].problem));
+        assert_string_equal(notes.assembly.problem, notes.record.problem);
+    }
+}
+
+/* Where llvm-mca is: a report, or what is wrong with the block; where it is not: that. */
+static void target_throughput__a_block__a_report_or_a_reason(void **state)
+{
+    struct fixture *f = *state;
+    struct tool_output good, bad;
+    if (!target_throughput(f->target, "\tnop\n", &f->arena, &good, &f->err) ||
+        !target_throughput(f->target, "\tthis is none\n", &f->arena, &bad, &f->err))
+        fail_msg("%s", f->err.message);
+    assert_true(bad.problem[0] != '\0' && bad.text[0] == '\0');
+    if (good.problem[0] == '\0')
+        assert_non_null(strstr(good.text, "Total Cycles:"));
+    else
+        assert_true(good.text[0] == '\0');
+}
+
 static void target_build__syntax_error__failed_with_diagnostics(void **state)
 {
     struct fixture *f = *state;
@@ -526,6 +589,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(target_build__plain_source__builds_with_every_compiler),
+        cmocka_unit_test(target_notes__every_compiler__record_and_assembly_with_lines),
+        cmocka_unit_test(target_notes__refused_or_wrong__a_problem_in_words),
+        cmocka_unit_test(target_throughput__a_block__a_report_or_a_reason),
         cmocka_unit_test(target_build__syntax_error__failed_with_diagnostics),
         cmocka_unit_test(target_build__no_entry__failed_and_says_the_signature),
         cmocka_unit_test(target_build__same_code_in_other_words__same_code_id),
