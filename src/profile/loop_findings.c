@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { MOST_LINES = 12 };
+
 struct tally {
     size_t calls, gathers, stack, floats, scalars;
     int widest; /* bytes of a vector that is worked on */
@@ -54,6 +56,8 @@ const char *loop_name(const struct loop *loop, struct arena *arena)
         return "the hot loop";
     if (loop->first_line == loop->last_line)
         return arena_printf(arena, "the loop at line %d", loop->line);
+    if (loop->last_line - loop->first_line > MOST_LINES)
+        return arena_printf(arena, "the loop around line %d", loop->line); /* functions in it */
     return arena_printf(arena, "the loop in lines %d to %d", loop->first_line, loop->last_line);
 }
 
@@ -88,12 +92,13 @@ size_t profile_read_loop(const struct loop *loop, const char *tool, int64_t vect
                          t.widest, (int)vector_bytes));
     if (t.gathers)
         add(&sink, FINDING_STRIDE, (double)t.gathers,
-            arena_printf(arena, "%s gathers or scatters %zu vectors element by element", name,
-                         t.gathers));
+            arena_printf(arena, "%s gathers or scatters %zu vector%s element by element", name,
+                         t.gathers, t.gathers == 1 ? "" : "s"));
     if (t.stack && !t.calls) /* around a call values have to go there */
         add(&sink, FINDING_SPILLS, (double)t.stack,
-            arena_printf(arena, "%s goes to the stack %zu times: it has more values than registers",
-                         name, t.stack));
+            arena_printf(arena,
+                         "%s goes to the stack %zu time%s: it has more values than registers", name,
+                         t.stack, t.stack == 1 ? "" : "s"));
     return sink.count;
 }
 

@@ -217,6 +217,19 @@ static int depth_of(struct listing *l, const struct edge *edge)
     return depth;
 }
 
+static bool is_vector(const struct loop *loop)
+{
+    size_t vectors = 0, elements = 0;
+    for (size_t i = 0; i < loop->count; i++) {
+        const enum instruction_class class = loop->items[i].class;
+        if (class != INSTRUCTION_ARITHMETIC && class != INSTRUCTION_DIVIDE)
+            continue;
+        vectors += !loop->items[i].is_scalar && loop->items[i].width != 0;
+        elements += loop->items[i].is_scalar;
+    }
+    return vectors > elements;
+}
+
 static double weight_of(const struct loop *loop)
 {
     double weight = 0.0;
@@ -287,6 +300,7 @@ static size_t take_loops(struct listing *l, struct arena *arena, struct loop *ou
                               .count = edge->from - edge->to + 1,
                               .depth = depth_of(l, edge)};
         loop->weight = weight_of(loop);
+        loop->is_vector = is_vector(loop);
         find_lines(loop);
     }
     if (count)

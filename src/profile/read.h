@@ -36,7 +36,8 @@ struct instruction instruction_of(const char *text);
 struct loop {
     const struct instruction *items; /* its body: from the label that is jumped to, to that jump */
     size_t count;
-    int depth; /* 1: in no other loop */
+    int depth;      /* 1: in no other loop */
+    bool is_vector; /* most of its arithmetic is on vectors */
     double weight;
     int line;                  /* that most of its instructions come from; 0: unknown */
     int first_line, last_line; /* 0: unknown */
@@ -58,7 +59,8 @@ size_t profile_read_loop(const struct loop *loop, const char *tool, int64_t vect
                          struct arena *arena, struct finding *out, size_t capacity);
 
 /* Loops that were not vectorized: gcc's lines, clang's documents. Outer loops, which are not meant
- * to be, are left out where `loops` are known. `lanes`: elements of a vector of this machine. */
+ * to be, loops that were written in vectors, and the short rest beside a hot one are left out where
+ * `loops` are known. `lanes`: elements of a vector of this machine. */
 struct record {
     const char *text, *tool;
     const struct loop *loops;

@@ -7,6 +7,9 @@
 #include <string.h>
 
 enum { MOST_REASON_BYTES = 120, MOST_LINE = 10000000, MOST_SEEN = 2000 };
+/* A loop of single elements beside a hot loop of vectors counts from this share of its weight on.
+ */
+#define REST_SHARE 0.25
 
 /* The first that is in the text. */
 static const struct {
@@ -63,6 +66,15 @@ static size_t rank_of(const struct record *record, int line)
     return record->loop_count;
 }
 
+/* Not an outer loop, not one that was written in vectors, not the short rest beside one. */
+static bool matters(const struct record *record, size_t rank)
+{
+    if (rank == record->loop_count || record->loops[rank].is_vector)
+        return false;
+    return !record->loops[0].is_vector ||
+           record->loops[rank].weight >= REST_SHARE * record->loops[0].weight;
+}
+
 /* In the compiler's words, without what it repeats and without what cannot be shown. */
 static const char *words_of(const char *reason, struct arena *arena)
 {
@@ -107,7 +119,7 @@ void missed_add(struct missed *m, int line, const char *reason)
     if (line <= 0 || line > MOST_LINE || ++m->seen > MOST_SEEN)
         return;
     const size_t rank = rank_of(m->record, line);
-    if (m->record->loop_count != 0 && rank == m->record->loop_count)
+    if (m->record->loop_count != 0 && !matters(m->record, rank))
         return;
     for (size_t i = 0; i < m->count; i++) {
         if (m->out[i].line != line)

@@ -138,7 +138,7 @@ static void profile_read_loop__scalar_narrow_calls_spills__each_with_its_number(
          "the hot loop goes to the stack 2 times: it has more values than registers",
          FINDING_SPILLS, 2.0},
         {"\tvgatherdps\t(%rax,%zmm1,4), %zmm0\n",
-         "the hot loop gathers or scatters 1 vectors element by element", FINDING_STRIDE, 1.0},
+         "the hot loop gathers or scatters 1 vector element by element", FINDING_STRIDE, 1.0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -205,6 +205,36 @@ static void profile_read_gcc__outer_loops__are_left_out(void **state)
     assert_int_equal(profile_read_gcc(&record, &arena, found, MOST), 1);
     assert_int_equal(found[0].line, 9);
     assert_int_equal(found[0].kind, FINDING_ALIASING);
+}
+
+/* Loops of lines 5 and 9; the second with `body` at its heart. */
+static size_t missed_beside(const char *body, struct arena *arena, struct finding *found)
+{
+    struct loop loops[MOST];
+    const char *assembly = arena_printf(arena,
+                                        "\t.file 1 \"candidate.c\"\n"
+                                        ".L1:\n\t.loc 1 5 1\n\tvaddss\t%%xmm1, %%xmm0, %%xmm0\n"
+                                        "\tjne\t.L1\n"
+                                        ".L2:\n\t.loc 1 9 1\n%s\tjne\t.L2\n",
+                                        body);
+    const struct record record = {.text = "candidate.c:5:1: missed: couldn't vectorize loop\n"
+                                          "candidate.c:9:1: missed: couldn't vectorize loop\n",
+                                  .tool = "gcc-12",
+                                  .loops = loops,
+                                  .loop_count = loops_of(assembly, arena, loops)};
+    assert_int_equal(record.loop_count, 2);
+    return profile_read_gcc(&record, arena, found, MOST);
+}
+
+static void profile_read_gcc__vectors_by_hand__neither_they_nor_their_rest(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    assert_int_equal(missed_beside("\tvaddps\t%zmm1, %zmm0, %zmm0\n", &arena, found), 0);
+    assert_int_equal(missed_beside("\tvaddss\t%xmm1, %xmm0, %xmm0\n\tcall\texpf\n", &arena, found),
+                     2);
+    assert_int_equal(found[0].line, 9);
 }
 
 static const char clang_record[] =
@@ -376,6 +406,7 @@ int main(void)
         cmocka_unit_test(profile_read_loop__scalar_narrow_calls_spills__each_with_its_number),
         cmocka_unit_test(profile_read_gcc__reasons__kinds_and_lines),
         cmocka_unit_test(profile_read_gcc__outer_loops__are_left_out),
+        cmocka_unit_test(profile_read_gcc__vectors_by_hand__neither_they_nor_their_rest),
         cmocka_unit_test(profile_read_clang__documents__reason_and_loop_belong_together),
         cmocka_unit_test(profile_read_clang__no_yaml__an_error_and_outputs_untouched),
         cmocka_unit_test(profile_read_mca__waits_or_busy_units__named_with_numbers),
