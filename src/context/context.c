@@ -103,6 +103,9 @@ static const char *hot_section(const struct context_request *request, struct are
         (void)buf_append_str(&text, context_path_line(&request->path[i], arena));
     if (request->finding && request->finding[0] != '\0')
         (void)buf_printf(&text, "\nProfile: %s\n", request->finding);
+    if (request->findings && request->findings[0] != '\0')
+        (void)buf_printf(&text, "\nWhat tools found, with the moves that answer it:\n%s",
+                         request->findings);
     (void)buf_printf(&text, "\n%s\n", request->ask ? request->ask : "Propose the next candidate.");
     const char *copy = arena_strdup(arena, buf_text(&text));
     buf_free(&text);

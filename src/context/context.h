@@ -84,7 +84,8 @@ struct context_request {
     size_t path_count;
     const char *path_summary;   /* what came before the last outcomes of the path, in short; NULL */
     const char *finding;        /* profile finding in words; "" */
-    const char *bottleneck;     /* its class: "memory"; NULL or "": unknown */
+    const char *findings;       /* of tools, a line each; NULL or "" */
+    const char *finding_kinds;  /* of both, with blanks between: "chain latency"; NULL or "" */
     const char *current_recipe; /* of current_source; NULL or "": it has none */
     double current_log_ratio;   /* of current_source over the baseline; 0 for the reference */
     const struct transfer *transfer;    /* what experience is worth here; NULL: by its priors */

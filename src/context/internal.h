@@ -4,6 +4,7 @@
 
 #include "base/vec.h"
 #include "context/context.h"
+#include "graph/findings.h"
 
 enum { CONTEXT_MAX_ITEMS = 256 };
 
@@ -57,7 +58,7 @@ bool context_retrieve(struct graph *graph, const struct context_request *request
 
 /* ---- score.c: worth in expected log-speedup. */
 double score_decision(const struct context_request *request, const struct transfer *transfer,
-                      const struct graph_decision *d, const char *bottleneck);
+                      const struct graph_decision *d, const char *kinds);
 double score_belief(const struct transfer_belief *belief);
 /* Timed, and slower than what it went on from, or refuted. */
 bool decision_lost(const struct graph_decision *d);

@@ -148,7 +148,7 @@ struct retrieval {
 static bool add_decision(const struct retrieval *r, const struct graph_decision *d, struct err *err)
 {
     struct arena *arena = r->arena;
-    const char *bottleneck = "";
+    const char *kinds = "";
     struct graph_follow follow;
     bool is_followed = false;
     /* A host too noisy to measure teaches nothing about the candidate; the path stands in HOT. */
@@ -156,8 +156,9 @@ static bool add_decision(const struct retrieval *r, const struct graph_decision 
         is_on_path(r->request, d->id))
         return true;
     const bool failed = d->kind != VERDICT_TIMED;
-    /* What limited the candidate that the decision went on from. */
-    if (r->request->bottleneck && !graph_bottleneck(r->graph, d->parent, arena, &bottleneck, err))
+    /* What was found for the candidate that the decision went on from. */
+    if (r->request->finding_kinds && r->request->finding_kinds[0] != '\0' &&
+        !graph_finding_kinds(r->graph, d->run_id, d->parent, arena, &kinds, err))
         return false;
     if (!failed &&
         !graph_followed(r->graph, d->id, d->log_ratio, arena, &is_followed, &follow, err))
@@ -174,7 +175,7 @@ static bool add_decision(const struct retrieval *r, const struct graph_decision 
         entry->key = arena_printf(arena, "%s %.*s", d->mechanism, (int)KEY_BYTES, d->evidence);
     else
         entry->key = d->moves[0] != '\0' ? d->moves : d->intent;
-    entry->item.score = score_decision(r->request, r->transfer, d, bottleneck);
+    entry->item.score = score_decision(r->request, r->transfer, d, kinds);
     return true;
 }
 

@@ -25,10 +25,11 @@
 #define TRY_SHARE 0.2
 #define FAILURE_COST 0.5
 #define MOST_LOSS 1.0
-/* The same bottleneck, and another one. */
-#define SAME_BOTTLENECK 1.25
-#define OTHER_BOTTLENECK 0.8
+/* Everything that was found is the same, and nothing is. */
+#define SAME_STATE 1.25
+#define OTHER_STATE 0.8
 #define WIDTH_OF_95 3.92
+enum { KIND_BYTES = 64 };
 
 static double worth(double value, double variance, double of, double present)
 {
@@ -51,20 +52,44 @@ static enum knowledge kind_of(const struct transfer *transfer, const char *moves
     return kind;
 }
 
-static double bottleneck_factor(const struct context_request *request, const char *bottleneck)
+/* How many words two vectors of kinds have in common, of all that either has (Jaccard). */
+static double likeness(const char *a, const char *b)
 {
-    if (!request->bottleneck || request->bottleneck[0] == '\0' || bottleneck[0] == '\0')
+    size_t common = 0, all = 0;
+    for (const char *at = b; *at; at += strspn(at, " ")) {
+        at += strcspn(at, " ");
+        all++;
+    }
+    for (const char *at = a; *at; at += strspn(at, " ")) {
+        char word[KIND_BYTES];
+        const size_t length = strcspn(at, " ");
+        if (length < sizeof word) {
+            memcpy(word, at, length);
+            word[length] = '\0';
+            const bool is_common = entry_has_word(b, word);
+            common += is_common;
+            all += !is_common;
+        }
+        at += length;
+    }
+    return all ? (double)common / (double)all : 0.0;
+}
+
+/* Experience with states like this one is worth more; nothing is known where nothing was found. */
+static double state_factor(const struct context_request *request, const char *kinds)
+{
+    if (!request->finding_kinds || request->finding_kinds[0] == '\0' || kinds[0] == '\0')
         return 1.0;
-    return str_equal(request->bottleneck, bottleneck) ? SAME_BOTTLENECK : OTHER_BOTTLENECK;
+    return OTHER_STATE + (SAME_STATE - OTHER_STATE) * likeness(request->finding_kinds, kinds);
 }
 
 double score_decision(const struct context_request *request, const struct transfer *transfer,
-                      const struct graph_decision *d, const char *bottleneck)
+                      const struct graph_decision *d, const char *kinds)
 {
     const struct transfer_place there = {d->task_id, d->family, d->regime, d->target_id};
     const double discount = transfer_variance(transfer, kind_of(transfer, d->moves), &there);
     const double carries = STEP_VARIANCE / (STEP_VARIANCE + discount);
-    const double factor = bottleneck_factor(request, bottleneck);
+    const double factor = state_factor(request, kinds);
     if (d->kind != VERDICT_TIMED)
         return TRY_SHARE * FAILURE_COST * carries * factor;
     const double loss = d->has_gain ? -d->gain : -d->log_ratio;

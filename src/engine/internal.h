@@ -274,6 +274,23 @@ bool prior_choose(struct run *run, struct err *err);
 void prior_write(const struct search_prior *prior, struct json_writer *w);
 struct search_prior prior_read(const struct json *settings);
 
+/* findings.c */
+
+/* Moves of the catalogue that answer a kind, the likeliest first, one of a family: "a, b". */
+const char *run_answering_moves(const struct run *run, enum finding_kind kind, struct arena *arena);
+/* Is this kind of a finding a roofline class? */
+bool run_is_roofline(const char *kind);
+/* Runs the tools that the class is worth on a candidate, and journals what they found; in a replay
+ * it takes what the record holds. */
+bool run_note_profile(struct run *run, const char *decision_id, const struct candidate *candidate,
+                      const struct roofline *roofline, struct arena *arena, struct err *err);
+/* The same of the plain reference, at the beginning of a run. */
+bool run_note_reference(struct run *run, struct err *err);
+/* What tools found for the candidate of a decision ("": the reference of that run), as lines for a
+ * prompt, and the kinds of all that was found there. */
+bool run_findings(struct run *run, const char *run_id, const char *decision_id, struct arena *arena,
+                  const char **text, const char **kinds, struct err *err);
+
 /* skill_use.c */
 
 /* Verified skills that apply here, for a prompt. */

@@ -43,7 +43,7 @@ bool engine_optimize(const struct optimize_opts *opts, const struct observer *ob
     struct optimize_result result = {0};
     bool ok = run_open(&run, err) && run_record_subject(&run, err) && run_record_begin(&run, err);
     run.opening_ns = os_now_ns() - run.started_ns;
-    if (ok && !remember_start(&run, err))
+    if (ok && !(run_note_reference(&run, err) && remember_start(&run, err)))
         ok = err->kind == ERR_INTERRUPTED;
     ok = ok && run_loop(&run, &result, err);
     run_close(&run);

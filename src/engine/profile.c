@@ -5,27 +5,6 @@
 
 #include <math.h>
 
-enum { MOST_MOVES = 4 };
-
-/* Moves of the catalogue that answer a kind, the likeliest first: "a, b". */
-static const char *moves_text(const struct run *run, enum finding_kind kind, struct arena *arena)
-{
-    const char *text = "";
-    size_t count = 0;
-    size_t ranks = 0;
-    for (const char *const *m = finding_moves(kind); *m; m++)
-        ranks++;
-    for (size_t rank = 0; rank < ranks && count < MOST_MOVES; rank++) {
-        for (size_t i = 0; i < run->catalogue_count && count < MOST_MOVES; i++) {
-            if (finding_move_rank(kind, run->catalogue[i].name) != (int)rank)
-                continue;
-            text = arena_printf(arena, "%s%s%s", text, count++ ? ", " : "", run->catalogue[i].name);
-            break; /* one of a family of moves is enough */
-        }
-    }
-    return text;
-}
-
 static bool reference_candidate(struct run *run, struct candidate *out, struct err *err)
 {
     return recipe_candidate(&run->moves, recipe_plain(&run->moves, run->arena), run->arena, out,
@@ -92,7 +71,7 @@ static void fill_result(const struct run *run, const struct profile *profile,
         lines[i] = (struct profile_line){.kind = finding_kind_name(f->kind),
                                          .tool = f->tool,
                                          .text = f->text,
-                                         .moves = moves_text(run, f->kind, run->arena),
+                                         .moves = run_answering_moves(run, f->kind, run->arena),
                                          .number = f->number,
                                          .line = f->line};
     }

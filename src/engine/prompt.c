@@ -243,7 +243,9 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
         return false;
     request.transfer = &transfer;
     request.finding = run->finding;
-    request.bottleneck = run->bottleneck;
+    if (!run_findings(run, run->run_id, run->nodes[node].decision_id, arena, &request.findings,
+                      &request.finding_kinds, err))
+        return false;
     if (node != SEARCH_ROOT) {
         request.current_source = run->nodes[node].candidate.source;
         request.current_summary = run->nodes[node].summary;
@@ -295,7 +297,9 @@ bool engine_context(const char *task_path, const char *memory_dir, const char *t
         request.current_log_ratio = best.log_ratio;
         request.current_summary = arena_printf(arena, "%.2fx [%.2f, %.2f]", exp(best.log_ratio),
                                                exp(best.log_low), exp(best.log_high));
-        ok = memory_get_text(&run.memory, best.source_body, arena, &request.current_source, err);
+        ok = memory_get_text(&run.memory, best.source_body, arena, &request.current_source, err) &&
+             run_findings(&run, best.run_id, best.id, arena, &request.findings,
+                          &request.finding_kinds, err);
     }
     request.budget_tokens = budget_tokens;
     request.transfer = &transfer;

@@ -277,6 +277,27 @@ bool replay_verdict(struct run *run, const char *decision_id, bool is_confirmati
     return true;
 }
 
+bool replay_findings(struct run *run, const char *decision_id, struct err *err)
+{
+    struct replay *replay = run->replay;
+    for (size_t i = 0; i < replay->count; i++) {
+        struct recorded *r = &replay->events[i];
+        struct finding_event finding;
+        if (!r->is_own || r->is_taken || !str_equal(r->event.kind, EVENT_FINDING))
+            continue;
+        if (!parse_body(replay, r, err) ||
+            !event_read_finding(r->event.body, &replay->arena, &finding, err))
+            return false;
+        const bool is_of_tools = finding.tool[0] != '\0' || str_equal(finding.bottleneck, "tools");
+        if (!is_of_tools || !str_equal(finding.decision_id, decision_id))
+            continue;
+        r->is_taken = true;
+        if (!apply_until(replay, run->memory.graph, i, err))
+            return false;
+    }
+    return true;
+}
+
 static char *value_text(const struct json *value, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};

@@ -26,6 +26,9 @@ bool replay_append(struct replay *replay, struct memory *memory, const char *kin
 bool replay_verdict(struct run *run, const char *decision_id, bool is_confirmation,
                     struct arena *arena, bool *found, struct verdict *out, struct err *err);
 
+/* In place of a profile: the findings of tools that the record holds for a decision. */
+bool replay_findings(struct run *run, const char *decision_id, struct err *err);
+
 /* For propose_request.record: the next exchange, if `prompt` is the recorded one. */
 bool replay_recall(struct run *run, const char *role, const char *prompt, struct arena *arena,
                    const char **out, struct err *err);

@@ -115,9 +115,11 @@ static bool restore(struct run *run, struct err *err)
     if (!graph_findings(run->memory.graph, run->run_id, run->arena, &findings, &count, err) ||
         !graph_last_context(run->memory.graph, run->run_id, run->arena, &found, &context, err))
         return false;
-    if (count != 0) {
-        run->finding = findings[count - 1].text;
-        run->bottleneck = findings[count - 1].bottleneck;
+    for (size_t i = 0; i < count; i++) {
+        if (!run_is_roofline(findings[i].bottleneck))
+            continue;
+        run->finding = findings[i].text;
+        run->bottleneck = findings[i].bottleneck;
     }
     if (!found)
         return true;

@@ -60,7 +60,8 @@ static bool begin_new(struct engine_session *s, struct err *err)
     if (!run_record_subject(&s->run, err) || !run_record_begin(&s->run, err))
         return false;
     s->is_begun = true;
-    return remember_start(&s->run, err) || err->kind == ERR_INTERRUPTED;
+    return (run_note_reference(&s->run, err) && remember_start(&s->run, err)) ||
+           err->kind == ERR_INTERRUPTED;
 }
 
 static bool begin_again(struct engine_session *s, const char *which, struct err *err)
@@ -248,6 +249,37 @@ bool engine_session_finding(struct engine_session *session, const char *decision
         return true;
     *out = profile_roofline(run->task, which, run->features, slowest->candidate_ns, arena);
     *found = out->roofline != ROOFLINE_UNKNOWN;
+    return true;
+}
+
+bool engine_session_tools(struct engine_session *session, const char *decision,
+                          const struct roofline *roofline, struct arena *arena,
+                          const struct engine_tool_finding **out, size_t *out_count,
+                          struct err *err)
+{
+    struct run *run = &session->run;
+    struct profile profile;
+    int node = SEARCH_ROOT;
+    if (!find_node(run, decision, &node, err))
+        return false;
+    const struct profile_plan plan = profile_plan(roofline->roofline, roofline->share);
+    const struct build_request request = {.task = run->task,
+                                          .candidate = &run->nodes[node].candidate,
+                                          .real_name = dtype_c_name(run->task->dtype)};
+    if (!profile_run(run->target, &request, &plan, arena, &profile, err))
+        return false;
+    struct engine_tool_finding *list = arena_array(arena, profile.count + 1, sizeof *list);
+    for (size_t i = 0; i < profile.count; i++) {
+        const struct finding *f = &profile.findings[i];
+        list[i] = (struct engine_tool_finding){.kind = finding_kind_name(f->kind),
+                                               .tool = f->tool,
+                                               .text = f->text,
+                                               .moves = run_answering_moves(run, f->kind, arena),
+                                               .number = f->number,
+                                               .line = f->line};
+    }
+    *out = list;
+    *out_count = profile.count;
     return true;
 }
 

@@ -84,7 +84,20 @@ bool engine_session_evaluate(struct engine_session *session, const struct engine
 /* The finding for a decision of this run (NULL: the best so far): roofline class of its slowest
  * case. `*found` is false where it was not timed. */
 bool engine_session_finding(struct engine_session *session, const char *decision,
-                            struct arena *arena, bool *found, struct roofline *out, struct err *err);
+                            struct arena *arena, bool *found, struct roofline *out,
+                            struct err *err);
+
+/* What tools find for the candidate of a decision (NULL: the best so far, "": the reference), worth
+ * its roofline class: they run now, and nothing is written. `moves`: of this task's catalogue. */
+struct engine_tool_finding {
+    const char *kind, *tool, *text, *moves;
+    double number;
+    int line;
+};
+bool engine_session_tools(struct engine_session *session, const char *decision,
+                          const struct roofline *roofline, struct arena *arena,
+                          const struct engine_tool_finding **out, size_t *out_count,
+                          struct err *err);
 
 /* Confirms the best and ends the run; after it the session can only be closed. The result lives as
  * long as the session. */

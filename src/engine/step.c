@@ -228,27 +228,29 @@ bool run_slowest_case(const struct task *task, const struct case_result *cases, 
     return false;
 }
 
-static bool record_finding(struct run *run, const char *decision_id, const struct verdict *verdict,
+static bool record_finding(struct run *run, const char *decision_id,
+                           const struct candidate *candidate, const struct verdict *verdict,
                            struct arena *arena, struct err *err)
 {
     CLEANUP(buf_free) struct buf body = {0};
     const struct case_result *slowest = NULL;
     const struct task_case *which = NULL;
-    if (!run_slowest_case(run->task, verdict->cases, verdict->case_count, &slowest, &which))
-        return true;
-    const struct roofline finding =
-        profile_roofline(run->task, which, run->features, slowest->candidate_ns, arena);
-    if (finding.roofline == ROOFLINE_UNKNOWN)
-        return true;
-    run->finding = arena_strdup(run->arena, finding.text);
-    run->bottleneck = roofline_class_name(finding.roofline);
-    event_write_finding(&(struct finding_event){.run_id = run->run_id,
-                                                .decision_id = decision_id,
-                                                .bottleneck = roofline_class_name(finding.roofline),
-                                                .text = finding.text,
-                                                .number = finding.share},
-                        &body);
-    return memory_append(&run->memory, EVENT_FINDING, &body, NULL, err);
+    struct roofline roofline = {.text = ""};
+    if (run_slowest_case(run->task, verdict->cases, verdict->case_count, &slowest, &which))
+        roofline = profile_roofline(run->task, which, run->features, slowest->candidate_ns, arena);
+    if (roofline.roofline != ROOFLINE_UNKNOWN) {
+        run->finding = arena_strdup(run->arena, roofline.text);
+        run->bottleneck = roofline_class_name(roofline.roofline);
+        event_write_finding(&(struct finding_event){.run_id = run->run_id,
+                                                    .decision_id = decision_id,
+                                                    .bottleneck = run->bottleneck,
+                                                    .text = roofline.text,
+                                                    .number = roofline.share},
+                            &body);
+        if (!memory_append(&run->memory, EVENT_FINDING, &body, NULL, err))
+            return false;
+    }
+    return run_note_profile(run, decision_id, candidate, &roofline, arena, err);
 }
 
 bool step_record_outcome(struct run *run, const char *decision_id, bool is_confirmation,
@@ -339,7 +341,7 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     const int before = run->best;
     (void)step_adopt(run, parent, &node);
     const bool is_new_best = run->best != before;
-    if (is_new_best && !record_finding(run, decision_id, &verdict, &step, err))
+    if (is_new_best && !record_finding(run, decision_id, candidate, &verdict, &step, err))
         return false;
     run_notify(run, PROGRESS_JUDGED,
                &(struct progress){.decision = decision,

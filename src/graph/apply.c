@@ -330,7 +330,7 @@ static bool apply_finding(struct intake *in, struct err *err)
     if (!event_read_finding(in->event->body, in->arena, &finding, &in->problem))
         return true;
     CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(in->graph, "INSERT INTO finding VALUES(?,?,?,?,?,?,?,?)", &query, err))
+    if (!query_begin(in->graph, "INSERT INTO finding VALUES(?,?,?,?,?,?,?,?,?,?)", &query, err))
         return false;
     give_text(&query, in->event->id.text);
     give_stamp(&query, in->event);
@@ -340,6 +340,8 @@ static bool apply_finding(struct intake *in, struct err *err)
     give_text(&query, finding.text);
     give_real(&query, finding.number);
     give_int(&query, finding.line);
+    give_text(&query, finding.tool);
+    give_text(&query, finding.moves);
     return query_run(&query, err);
 }
 

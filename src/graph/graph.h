@@ -180,10 +180,6 @@ struct graph_follow {
 bool graph_followed(struct graph *graph, const char *decision_id, double log_ratio,
                     struct arena *arena, bool *found, struct graph_follow *out, struct err *err);
 
-/* What limited a decision's candidate, by its latest finding; "" where nothing was found. */
-bool graph_bottleneck(struct graph *graph, const char *decision_id, struct arena *arena,
-                      const char **out, struct err *err);
-
 struct graph_run {
     const char *id, *task_id, *task_name, *task_dir, *family, *target_id, *proposer, *policy,
         *gate_id, *host, *kernel, *kope_version;
@@ -250,10 +246,11 @@ bool graph_task_reference(struct graph *graph, const char *task_id, struct arena
                           const char **out, struct err *err);
 
 struct graph_finding {
-    const char *decision_id, *bottleneck, *text;
+    const char *decision_id, *bottleneck, *text, *tool, *moves;
     double number;
     int64_t line;
 };
+/* All of a run; see graph/findings.h for those of a candidate. */
 bool graph_findings(struct graph *graph, const char *run_id, struct arena *arena,
                     const struct graph_finding **out, size_t *out_count, struct err *err);
 

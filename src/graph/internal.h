@@ -139,6 +139,8 @@ extern const char schema_prune[];
 extern const char schema_outcome[], schema_outcome_fill[], schema_outcome_counts[],
     schema_outcome_timed[];
 /* ---- schema_near.c */
+extern const char schema_finding[]; /* query_findings.c */
+
 extern const char schema_near[]; /* then near_make_all */
 
 void cells_drop(struct graph *graph);

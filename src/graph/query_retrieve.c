@@ -239,20 +239,3 @@ bool graph_followed(struct graph *graph, const char *decision_id, double log_rat
     out->intent = take_text(&query, arena);
     return true;
 }
-
-bool graph_bottleneck(struct graph *graph, const char *decision_id, struct arena *arena,
-                      const char **out, struct err *err)
-{
-    CLEANUP(query_end) struct query query = {0};
-    bool has_row = false;
-    if (!query_begin(graph,
-                     "SELECT bottleneck FROM finding WHERE decision_id = ?"
-                     " ORDER BY stamp DESC LIMIT 1",
-                     &query, err))
-        return false;
-    give_text(&query, decision_id);
-    if (!query_step(&query, &has_row, err))
-        return false;
-    *out = has_row ? take_text(&query, arena) : "";
-    return true;
-}

@@ -124,36 +124,3 @@ bool graph_find_run(struct graph *graph, const char *id_or_prefix, struct arena 
     *out = runs[0];
     return true;
 }
-
-bool graph_findings(struct graph *graph, const char *run_id, struct arena *arena,
-                    const struct graph_finding **out, size_t *out_count, struct err *err)
-{
-    CLEANUP(query_end) struct query query = {0};
-    if (!query_begin(graph,
-                     "SELECT decision_id, bottleneck, text, number, line FROM finding"
-                     " WHERE run_id = ? ORDER BY stamp",
-                     &query, err))
-        return false;
-    give_text(&query, run_id);
-    struct graph_finding *findings = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(&query, &has_row, err);
-    while (ok && has_row) {
-        findings = vec_reserve_one(findings, count, &capacity, sizeof *findings);
-        struct graph_finding *finding = &findings[count++];
-        finding->decision_id = take_text(&query, arena);
-        finding->bottleneck = take_text(&query, arena);
-        finding->text = take_text(&query, arena);
-        finding->number = take_real(&query);
-        finding->line = take_int(&query);
-        ok = query_step(&query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, findings, count * sizeof *findings);
-        *out_count = count;
-    }
-    free(findings);
-    return ok;
-}

@@ -202,9 +202,10 @@ static const char *const migration_10[] = {schema_near, near_make_all, NULL};
 static const char *const migration_11[] = {schema_outcome, schema_outcome_fill, NULL};
 static const char *const migration_12[] = {schema_outcome_counts, NULL};
 static const char *const migration_13[] = {schema_outcome_timed, NULL};
+static const char *const migration_14[] = {schema_finding, NULL};
 static const char *const *const migrations[] = {
-    migration_1, migration_2, migration_3,  migration_4,  migration_5,  migration_6, migration_7,
-    migration_8, migration_9, migration_10, migration_11, migration_12, migration_13};
+    migration_1, migration_2, migration_3,  migration_4,  migration_5,  migration_6,  migration_7,
+    migration_8, migration_9, migration_10, migration_11, migration_12, migration_13, migration_14};
 enum { SCHEMA_VERSION = sizeof migrations / sizeof *migrations };
 
 static const char drop_all[] =

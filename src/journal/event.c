@@ -90,6 +90,8 @@ static const struct field finding_fields[] = {
     {"text", FIELD_TEXT, false, offsetof(struct finding_event, text)},
     {"number", FIELD_REAL, false, offsetof(struct finding_event, number)},
     {"line", FIELD_INT, false, offsetof(struct finding_event, line)},
+    {"tool", FIELD_NAME, false, offsetof(struct finding_event, tool)},
+    {"moves", FIELD_NAME, false, offsetof(struct finding_event, moves)},
 };
 
 static const struct field note_fields[] = {

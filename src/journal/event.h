@@ -139,10 +139,12 @@ struct outcome_event {
 
 struct finding_event {
     const char *run_id, *decision_id;
-    const char *bottleneck; /* "memory", "compute", "latency" */
+    const char *bottleneck; /* its kind: "memory", "compute", "latency"; of a tool: "chain", ... */
     const char *text;       /* the sentence */
     double number;
-    int64_t line; /* in the source; 0 unknown */
+    int64_t line;      /* in the source; 0 unknown */
+    const char *tool;  /* that found it: "llvm-mca-14"; "" */
+    const char *moves; /* that answer it, as was thought then: "a, b"; "" */
 };
 
 struct note_event {

@@ -99,6 +99,20 @@ static const struct graph_decision *find_decision(const struct page *page, const
     return NULL;
 }
 
+/* Who says so, and which moves answer it. */
+static void write_answer(struct page *page, const struct graph_finding *f)
+{
+    if (f->tool && *f->tool) {
+        (void)buf_append_str(page->out, " (");
+        markup_text(page->out, f->tool);
+        (void)buf_append_str(page->out, ")");
+    }
+    if (f->moves && *f->moves) {
+        (void)buf_append_str(page->out, " &rarr; ");
+        markup_text(page->out, f->moves);
+    }
+}
+
 void page_write_findings(struct page *page)
 {
     if (page->input->finding_count == 0)
@@ -119,6 +133,7 @@ void page_write_findings(struct page *page)
             (void)buf_append_str(page->out, "</span> ");
         }
         markup_text(page->out, f->text);
+        write_answer(page, f);
         (void)buf_append_str(page->out, "</li>\n");
     }
     (void)buf_append_str(page->out, "</ul>\n</section>\n");

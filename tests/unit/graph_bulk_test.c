@@ -95,8 +95,10 @@ static void bulk_begin__rolled_back__indices_are_there(void **state)
     graph_close(&graph);
 }
 
-/* The table of outcomes as it was before version 11. */
+/* The table of outcomes as it was before version 11, and that of findings before 14. */
 static const char undo_11[] =
+    "DROP INDEX finding_by_kind; ALTER TABLE finding DROP COLUMN tool;"
+    "ALTER TABLE finding DROP COLUMN moves;"
     "CREATE TABLE kept AS SELECT * FROM outcome; ALTER TABLE kept DROP COLUMN row;"
     "DROP TABLE outcome;"
     "CREATE TABLE outcome(decision_id TEXT NOT NULL, is_confirmation INTEGER NOT NULL,"

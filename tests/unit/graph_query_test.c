@@ -1,5 +1,7 @@
 #include "graph_fixture.h"
 
+#include "graph/findings.h"
+
 #include <math.h>
 
 static bool near_to(double a, double b)
@@ -303,11 +305,11 @@ static void graph_walk__equal_recipe__gives_what_followed(void **state)
     assert_string_equal(follow.decision_id, s.vector);
     assert_ok(f, graph_followed(graph, s.far, 0.0, &f->arena, &found, &follow, &f->err));
     assert_false(found);
-    const char *bottleneck = NULL;
-    assert_ok(f, graph_bottleneck(graph, s.tile, &f->arena, &bottleneck, &f->err));
-    assert_string_equal(bottleneck, "memory");
-    assert_ok(f, graph_bottleneck(graph, s.far, &f->arena, &bottleneck, &f->err));
-    assert_string_equal(bottleneck, "");
+    const char *kinds = NULL;
+    assert_ok(f, graph_finding_kinds(graph, s.run1, s.tile, &f->arena, &kinds, &f->err));
+    assert_string_equal(kinds, "memory");
+    assert_ok(f, graph_finding_kinds(graph, s.run1, s.far, &f->arena, &kinds, &f->err));
+    assert_string_equal(kinds, "");
     graph_close(&graph);
 }
 

@@ -211,8 +211,9 @@ static const struct tool_row rows[] = {
      .run = tool_record_decision},
     {.name = "kope_profile",
      .title = "Get a profile finding",
-     .description = "What bounds a judged candidate: roofline class of its slowest case, as a "
-                    "sentence with a number.",
+     .description = "What bounds a judged candidate: roofline class of its slowest case, and what "
+                    "compiler records, the hot loop and llvm-mca say; each a sentence with a "
+                    "number, findings with a line of its source and the moves that answer them.",
      .arguments = {RUN,
                    {.name = "decision",
                     .schema = STRING "\"description\":\"a decision of the run; default: the best "
@@ -220,7 +221,12 @@ static const struct tool_row rows[] = {
      .output = "{\"type\":\"object\",\"required\":[\"found\"],\"properties\":{"
                "\"found\":{\"type\":\"boolean\"},\"bottleneck\":{\"type\":\"string\"},"
                "\"text\":{\"type\":\"string\"},\"share\":{\"type\":\"number\"},"
-               "\"bound_ns\":{\"type\":\"integer\"}}}",
+               "\"bound_ns\":{\"type\":\"integer\"},\"findings\":{\"type\":\"array\",\"items\":{"
+               "\"type\":\"object\",\"required\":[\"kind\",\"tool\",\"text\",\"number\",\"line\","
+               "\"moves\"],\"properties\":{\"kind\":{\"type\":\"string\"},"
+               "\"tool\":{\"type\":\"string\"},\"text\":{\"type\":\"string\"},"
+               "\"number\":{\"type\":\"number\"},\"line\":{\"type\":\"integer\"},"
+               "\"moves\":{\"type\":\"string\"}}}}}}",
      .is_read_only = true,
      .is_idempotent = true,
      .run = tool_profile},

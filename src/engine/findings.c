@@ -1,0 +1,122 @@
+/* Findings of a run: of its reference and of each new best, journalled, and as a prompt shows them.
+ */
+#include "engine/internal.h"
+#include "engine/replay.h"
+
+#include "base/str.h"
+#include "graph/findings.h"
+
+enum { MOST_MOVES = 4, MOST_SHOWN = 5 };
+
+const char *run_answering_moves(const struct run *run, enum finding_kind kind, struct arena *arena)
+{
+    const char *text = "";
+    size_t count = 0;
+    size_t ranks = 0;
+    for (const char *const *m = finding_moves(kind); *m; m++)
+        ranks++;
+    for (size_t rank = 0; rank < ranks && count < MOST_MOVES; rank++) {
+        for (size_t i = 0; i < run->catalogue_count; i++) {
+            if (finding_move_rank(kind, run->catalogue[i].name) != (int)rank)
+                continue;
+            text = arena_printf(arena, "%s%s%s", text, count++ ? ", " : "", run->catalogue[i].name);
+            break; /* one of a family of moves is enough */
+        }
+    }
+    return text;
+}
+
+bool run_is_roofline(const char *kind)
+{
+    return str_equal(kind, roofline_class_name(ROOFLINE_MEMORY)) ||
+           str_equal(kind, roofline_class_name(ROOFLINE_COMPUTE)) ||
+           str_equal(kind, roofline_class_name(ROOFLINE_LATENCY));
+}
+
+static bool append(struct run *run, const struct finding_event *event, struct err *err)
+{
+    CLEANUP(buf_free) struct buf body = {0};
+    event_write_finding(event, &body);
+    return memory_append(&run->memory, EVENT_FINDING, &body, NULL, err);
+}
+
+/* Which tools of the plan had nothing to say, and why, where that is so. */
+static bool note_tools(struct run *run, const char *decision_id, const struct profile *profile,
+                       struct arena *arena, struct err *err)
+{
+    const char *text = "";
+    size_t missing = 0;
+    for (size_t i = 0; i < profile->note_count; i++) {
+        const struct profile_note *note = &profile->notes[i];
+        if (!note->ran)
+            text = arena_printf(arena, "%s%s%s: %s", text, missing++ ? "; " : "", note->tool,
+                                note->said);
+    }
+    return missing == 0 || target_is_scripted(run->target) ||
+           append(run,
+                  &(struct finding_event){.run_id = run->run_id,
+                                          .decision_id = decision_id,
+                                          .bottleneck = "tools",
+                                          .text = arena_printf(arena, "without %s", text),
+                                          .number = (double)missing},
+                  err);
+}
+
+bool run_note_profile(struct run *run, const char *decision_id, const struct candidate *candidate,
+                      const struct roofline *roofline, struct arena *arena, struct err *err)
+{
+    struct profile profile;
+    const struct profile_plan plan = profile_plan(roofline->roofline, roofline->share);
+    const struct build_request request = {
+        .task = run->task, .candidate = candidate, .real_name = dtype_c_name(run->task->dtype)};
+    if (run->replay)
+        return replay_findings(run, decision_id, err);
+    if (!profile_run(run->target, &request, &plan, arena, &profile, err))
+        return false;
+    for (size_t i = 0; i < profile.count; i++) {
+        const struct finding *f = &profile.findings[i];
+        if (!append(run,
+                    &(struct finding_event){.run_id = run->run_id,
+                                            .decision_id = decision_id,
+                                            .bottleneck = finding_kind_name(f->kind),
+                                            .text = f->text,
+                                            .number = f->number,
+                                            .line = f->line,
+                                            .tool = f->tool,
+                                            .moves = run_answering_moves(run, f->kind, arena)},
+                    err))
+            return false;
+    }
+    return note_tools(run, decision_id, &profile, arena, err);
+}
+
+bool run_note_reference(struct run *run, struct err *err)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct roofline unknown = {.roofline = ROOFLINE_UNKNOWN};
+    return run_note_profile(run, "", &run->nodes[SEARCH_ROOT].candidate, &unknown, &arena, err);
+}
+
+bool run_findings(struct run *run, const char *run_id, const char *decision_id, struct arena *arena,
+                  const char **text, const char **kinds, struct err *err)
+{
+    CLEANUP(buf_free) struct buf lines = {0};
+    const struct graph_finding *findings = NULL;
+    size_t count = 0;
+    size_t shown = 0;
+    if (!graph_findings_of(run->memory.graph, run_id, decision_id, arena, &findings, &count, err) ||
+        !graph_finding_kinds(run->memory.graph, run_id, decision_id, arena, kinds, err))
+        return false;
+    for (size_t i = 0; i < count && shown < MOST_SHOWN; i++) {
+        const struct graph_finding *f = &findings[i];
+        if (f->tool[0] == '\0')
+            continue;
+        shown++;
+        (void)buf_printf(&lines, "- %s: %s (%s)%s%s\n", f->bottleneck, f->text, f->tool,
+                         f->moves[0] ? " -> " : "", f->moves);
+    }
+    *text = arena_strdup(arena, buf_text(&lines));
+    if ((*kinds)[0] == '\0' && run->bottleneck)
+        *kinds = run->bottleneck; /* of the best: what is asked for goes on from one like it */
+    return true;
+}
