@@ -30,7 +30,7 @@
 #include "gate/data.h"
 
 enum {
-    GATE_VERSION = 6, /* 5: timed data come while the child sleeps; 6: also where it has threads */
+    GATE_VERSION = 7, /* 6: data come at the bell with threads too; 7: of any distribution */
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,
@@ -340,6 +340,7 @@ struct judgement {
     bool is_decided; /* `out` holds its verdict; the rest is skipped */
     int64_t doubts;  /* doubtful ends of a child so far; MOST_DOUBTS are excused, more by samples */
     int64_t samples; /* timed pairs so far */
+    uint32_t timed_probes[TASK_MAX_CASES];  /* bit i: probe i was dealt to a timed sample */
     int64_t fastest_ns[TASK_MAX_CASES + 1]; /* call of the candidate seen while checking */
     double error[TASK_MAX_CASES + 1];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];
