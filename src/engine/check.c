@@ -9,6 +9,8 @@ bool run_read_candidate(const char *path, const char *compiler_name, const char 
                         struct err *err)
 {
     char *source = NULL;
+    if (compiler_name && !target_has_compiler(target, compiler_name, err))
+        return false;
     if (!os_read_file(path, CANDIDATE_MAX_SOURCE_BYTES, arena, &source, NULL, err))
         return false;
     *out = (struct candidate){.source = source, .compiler = compiler_name};

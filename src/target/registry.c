@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static const struct target_driver *const drivers[] = {&target_cpu, &target_fake};
@@ -48,6 +49,31 @@ bool target_open(const char *name, const char *cache_dir, struct target **out, s
     }
     *out = target;
     return true;
+}
+
+const struct target_compiler *target_compiler_named(const struct target *target, const char *name)
+{
+    const struct target_features *f = &target->features;
+    for (size_t i = 0; i < f->compiler_count; i++)
+        if (str_equal(f->compilers[i].name, name))
+            return &f->compilers[i];
+    for (size_t i = 0; i < f->compiler_count; i++)
+        if (str_equal(f->compilers[i].family, name))
+            return &f->compilers[i];
+    return NULL;
+}
+
+bool target_has_compiler(const struct target *target, const char *name, struct err *err)
+{
+    const struct target_features *f = &target->features;
+    char there[ERR_HINT_BYTES] = "";
+    if (target_compiler_named(target, name))
+        return true;
+    for (size_t i = 0, used = 0; i < f->compiler_count && used < sizeof there; i++)
+        used += (size_t)snprintf(there + used, sizeof there - used, "%s%s", i > 0 ? ", " : "",
+                                 f->compilers[i].name);
+    (void)err_set(err, ERR_NOT_FOUND, "there is no compiler '%.60s' on target '%s'", name, f->name);
+    return err_hint(err, "it has %s", there);
 }
 
 void target_close(struct target **target)

@@ -80,6 +80,11 @@ bool target_probe(struct target *target, bool fresh, struct err *err);
 /* Valid until target_close; rates are 0 before target_probe. */
 const struct target_features *target_features(const struct target *target);
 
+/* By its name, or by that of its family, which means the newest of it; NULL where there is none. */
+const struct target_compiler *target_compiler_named(const struct target *target, const char *name);
+/* Is there one? If not, ERR_NOT_FOUND says which there are. */
+bool target_has_compiler(const struct target *target, const char *name, struct err *err);
+
 /* Times are scripted, not measured: several processes at once do not disturb each other. */
 bool target_is_scripted(const struct target *target);
 

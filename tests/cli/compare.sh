@@ -10,6 +10,8 @@ compare wrong.c "$a" "$DATA/twice" >out.txt
 printf 'A: %d %s\n' $? "$(grep -c '^twice: A: wrong' out.txt)"
 compare wrong.c nothing.c "$DATA/twice" 2>/dev/null
 printf 'no such file: %d\n' $?
+compare "$a" "$a" "$DATA/twice" --b-compiler icc 2>&1
+printf 'no such compiler: %d\n' $?
 compare "$a" "$a" "$DATA/twice" --case n=7 2>&1 | grep -c "no case 'n=7'"
 compare "$a" "$a" "$DATA/twice"
 compare "$a" fast.c "$DATA/twice"

@@ -113,18 +113,8 @@ bool compilers_find(struct target *target, struct err *err)
 const struct target_compiler *compiler_named(const struct target *target, const char *name)
 {
     const struct target_features *f = &target->features;
-    if (!name)
-        return &f->compilers[cpu_state_of(target)->default_compiler];
-    for (size_t i = 0; i < f->compiler_count; i++) {
-        if (str_equal(f->compilers[i].name, name))
-            return &f->compilers[i];
-    }
-    /* The family alone means its newest. */
-    for (size_t i = 0; i < f->compiler_count; i++) {
-        if (str_equal(f->compilers[i].family, name))
-            return &f->compilers[i];
-    }
-    return NULL;
+    return name ? target_compiler_named(target, name)
+                : &f->compilers[cpu_state_of(target)->default_compiler];
 }
 
 /* Where a plugin lies beside the compiler ("../lib/LLVMPolly.so"); Debian builds Polly in, and
