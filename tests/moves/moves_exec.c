@@ -51,9 +51,9 @@ static bool note_loop(void *context, struct nest_stmt *stmt, int depth)
     return true;
 }
 
-/* Forms of steps: L a loop, P a loop and the one in it or behind it, Q both with factors, R both
- * with the second in vectors, A an array, V a local array or variable, F a small factor, W rounds
- * in one to three vectors. */
+/* Forms of steps: L a loop, S one that searches, P a loop and the one in it or behind it, Q both
+ * with factors, R both with the second in vectors, A an array, V a local array or variable, F a
+ * small factor, W rounds in one to three vectors. */
 static const char *const forms[] = {
     "interchange(P)",  "interchange(L,L)", "tile(Q)",         "jam(L:F)",     "unroll(L:F)",
     "distribute(L:F)", "distribute(L:1)",  "fuse(P)",         "reverse(L)",   "strip(L:F)",
@@ -61,6 +61,7 @@ static const char *const forms[] = {
     "expand(V,L)",     "expand(V,L)",      "promote(A,L)",    "promote(V,L)", "privatize(V,L)",
     "jam(L:2)",        "vectorize(L:W)",   "vectorize(L:W)",  "regtile(R)",   "pack(A:L)",
     "pack(A:L,L)",     "transpose(P)",     "prefetch(L,L:F)", "stream(L)",    "reciprocal(L)",
+    "argmax(S)",       "argmax(L)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)
@@ -84,6 +85,16 @@ static const char *random_local(const struct nest *nest, struct rng *rng)
     return found;
 }
 
+/* The first loop that searches, or `other`. */
+static const char *search_of(const struct names *loops, const char *other)
+{
+    for (size_t i = 0; i < loops->count; i++) {
+        if (loops->items[i][0] == RANDOM_NEST_SEARCH)
+            return loops->items[i];
+    }
+    return other;
+}
+
 static const char *random_step(const struct nest *nest, struct rng *rng, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
@@ -95,6 +106,8 @@ static const char *random_step(const struct nest *nest, struct rng *rng, struct 
         const int factor = 2 + (int)rng_below(rng, 4);
         if (*form == 'L')
             (void)buf_append_str(&text, loop);
+        else if (*form == 'S')
+            (void)buf_append_str(&text, search_of(&loops, loop));
         else if (*form == 'P')
             (void)buf_printf(&text, "%s,%s", loop, loop_behind(nest, loop));
         else if (*form == 'Q')

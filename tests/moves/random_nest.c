@@ -238,6 +238,35 @@ static void put_reduction(struct generator *g)
     (void)buf_printf(g->out, "%s = %s;\n", target(g), name);
 }
 
+/* Where in a row the first of the largest or smallest elements is. */
+static void put_search(struct generator *g)
+{
+    const char *best = arena_printf(g->arena, "best%d", g->names++);
+    const char *most = chance(g, 40) ? arena_printf(g->arena, "most%d", g->names++) : NULL;
+    const char *counter = arena_printf(g->arena, "%c%d", RANDOM_NEST_SEARCH, g->names++);
+    const char *row = subscript(g, 'n');
+    const char *now = arena_printf(g->arena, "b[%s * m + %s]", row, counter);
+    const char *start = most ? most : arena_printf(g->arena, "b[%s * m + %s]", row, best);
+    indent(g);
+    (void)buf_printf(g->out, "%s %s = 0;\n", chance(g, 50) ? "int32_t" : "int64_t", best);
+    if (most) {
+        indent(g);
+        (void)buf_printf(g->out, "real %s = %d;\n", most, pick(g, 8));
+    }
+    indent(g);
+    (void)buf_printf(g->out, "for (int64_t %s = %d; %s < m; %s++)\n", counter, pick(g, 3), counter,
+                     counter);
+    indent(g);
+    (void)buf_printf(g->out, "    if (%s %c %s) {\n", now, chance(g, 50) ? '>' : '<', start);
+    if (most)
+        (void)buf_printf(g->out, "%s = %s;\n", most, now);
+    (void)buf_printf(g->out, "%s = %s;\n", best, counter);
+    indent(g);
+    (void)buf_append_str(g->out, "    }\n");
+    indent(g);
+    (void)buf_printf(g->out, "%s %s %s;\n", target(g), chance(g, 50) ? "+=" : "=", best);
+}
+
 /* A row that one loop fills and another one reads. */
 static void put_row(struct generator *g)
 {
@@ -279,6 +308,8 @@ static void put_statement(struct generator *g)
         put_reduction(g);
     } else if (kind < 46 && g->depth > 0 && g->depth < MAX_LOOPS) {
         put_row(g);
+    } else if (kind < 56 && g->is_real) {
+        put_search(g);
     } else {
         indent(g);
         (void)buf_printf(g->out, "%s %s %s;\n", target(g),

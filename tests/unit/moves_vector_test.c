@@ -782,6 +782,30 @@ static void vector_code__whole_numbers__is_exactly_the_references(void **state)
     assert_int_equal(end, 0);
 }
 
+/* The last tile ends with the last round: where it begins is a variable of the loop. A variable
+ * without a value in the body is none to ask by. */
+static void prefetch__place_declared_in_the_loop__is_asked_for_behind_it(void **state)
+{
+    static const char body[] = "    for (int64_t i = 0; i < n; i++)\n"
+                               "        for (int64_t j = 0; j < m; j++)\n"
+                               "            a[i * m + j] = 2 * b[i * m + j];";
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain, body, "vectorize(j:16);prefetch(j2,i:1)");
+    (void)state;
+    must_hold(text, "j2_at = ");
+    must_hold(text, "__builtin_prefetch(&b[(i + 1) * m + j2_at]);\n");
+    assert_true(strstr(text, "j2_at = ") < strstr(text, "__builtin_prefetch("));
+    text = after(&arena, &plain,
+                 "    for (int64_t i = 0; i < n; i++)\n"
+                 "        for (int64_t j = 0; j < m; j++) {\n"
+                 "            int64_t at;\n"
+                 "            at = m - 1 - j;\n"
+                 "            a[i * m + j] = b[i * m + at];\n"
+                 "        }",
+                 "prefetch(j,i:1)");
+    must_hold(text, "is known from 'at' only, which has no value before");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -794,6 +818,7 @@ int main(void)
         cmocka_unit_test(regtile__a_loop_below_the_collapsed_ones__is_cut),
         cmocka_unit_test(regtile__results_across_memory__are_stored_lane_by_lane),
         cmocka_unit_test(prefetch__rows__each_line_of_a_later_row_once),
+        cmocka_unit_test(prefetch__place_declared_in_the_loop__is_asked_for_behind_it),
         cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),
         cmocka_unit_test(reciprocal__a_divisor_that_stays__is_inverted_once),
         cmocka_unit_test(argmax__what_is_another_search__is_refused_in_words),

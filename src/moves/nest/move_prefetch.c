@@ -85,6 +85,40 @@ static struct nest_stmt *ask(const struct ahead *a, size_t line)
     return stmt;
 }
 
+static bool is_behind(const struct nest_stmt *stmt, const struct nest_stmt *other)
+{
+    while (other && other != stmt)
+        other = other->next;
+    return other != NULL;
+}
+
+/* What a subscript needs may be declared in the loop: then it is asked for behind the last such
+ * declaration, which has to stand in the loop's own body and give a value. */
+static bool place(struct ahead *a, struct nest_stmt *loop, size_t line, struct nest_stmt **behind,
+                  const char **refusal)
+{
+    const struct nest *nest = a->edit->nest;
+    const struct nest_expr *index = a->lines[line].index;
+    *behind = NULL;
+    for (size_t i = 0; i < nest->symbol_count; i++) {
+        const struct nest_symbol *symbol = nest->symbols[i];
+        if (!nest_expr_uses(index, symbol) || !nest_list_declares(loop->body, symbol))
+            continue;
+        struct nest_stmt *s = loop->body;
+        while (s && !(s->kind == NEST_DECLARE && s->symbol == symbol))
+            s = s->next;
+        if (!s || !s->value)
+            return nest_refuse(
+                a->edit, refusal,
+                "where in '%s' loop '%s' reads is known from '%s' only, which has no "
+                "value before",
+                a->lines[line].array->name, loop->name, symbol->name);
+        if (!*behind || is_behind(s, *behind))
+            *behind = s;
+    }
+    return true;
+}
+
 static bool apply(struct nest_edit *edit, const struct nest_step *step, const char **refusal)
 {
     struct ahead a = {.edit = edit};
@@ -111,10 +145,17 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (a.count == 0)
         return nest_refuse(edit, refusal, "nothing that loop '%s' reads moves with loop '%s'",
                            loop->name, a.around->name);
-    struct nest_stmt *asked = NULL;
-    for (size_t i = 0; i < a.count; i++)
-        asked = nest_append(asked, ask(&a, i));
-    loop->body = nest_append(asked, loop->body);
+    struct nest_stmt *behind[MOST_LINES];
+    for (size_t i = 0; i < a.count; i++) {
+        if (!place(&a, loop, i, &behind[i], refusal))
+            return false;
+    }
+    for (size_t i = a.count; i-- > 0;) {
+        struct nest_stmt **link = behind[i] ? &behind[i]->next : &loop->body;
+        struct nest_stmt *asked = ask(&a, i);
+        asked->next = *link;
+        *link = asked;
+    }
     return true;
 }
 
@@ -123,7 +164,9 @@ const struct nest_move nest_move_prefetch = {
     .group = "machine",
     .intent = "asks memory for what a loop will read some rounds of a loop around it later",
     .parameters = "prefetch(LOOP,AROUND:ROUNDS); AROUND may be LOOP itself; the last step on LOOP",
-    .precondition = "the loop is innermost; what it reads moves with AROUND",
+    .precondition =
+        "the loop is innermost; what it reads moves with AROUND, by what is known at its "
+        "beginning or declared in it with a value",
     .effect = "1.2 to 1.4 times where rows come from memory and are read more than once",
     .breaks = "instructions that gain nothing where the data is in a cache",
     .numerics = NUMERICS_EXACT,
