@@ -585,10 +585,17 @@ static bool is_excused(struct judgement *j)
     return j->doubts++ < MOST_DOUBTS + j->samples / ONE_IN;
 }
 
+/* By the wall's clock: of a call that takes seconds a host that is busy makes a minute. */
+static int64_t baseline_limit_ns(const struct pair *pair)
+{
+    return 60 * GATE_S +
+           20 * pair->j->gate->cases[pair->case_index].baseline_ns * (int64_t)pair->ring->sets;
+}
+
 static bool run_baseline(struct pair *pair, struct sample *out, struct err *err)
 {
     struct session_report report = {0};
-    if (!run_side(pair, pair->baseline, 60 * GATE_S, &report, err))
+    if (!run_side(pair, pair->baseline, baseline_limit_ns(pair), &report, err))
         return false;
     struct judgement *j = pair->j;
     if (session_is_doubtful(&report) && (!j->rival.bytes || is_excused(j))) {
@@ -645,7 +652,7 @@ static bool run_reference(struct pair *pair, bool *ok, struct err *err)
     struct session_report report = {0};
     keep_for_bell(pair, pair->reference);
     if (!session_run(pair->reference->session, pair->ring->calls, pair->ring->sets, false,
-                     60 * GATE_S, &report, err))
+                     baseline_limit_ns(pair), &report, err))
         return false;
     *ok = report.status == SESSION_OK || report.status == SESSION_NOISY;
     if (!*ok)
