@@ -16,6 +16,7 @@ static void write_item(const struct ablation *a, struct json_writer *w, struct b
 {
     json_begin_object(w);
     json_put_string(w, "part", a->part);
+    json_put_string(w, "needing", a->needing);
     json_put_bool(w, "timed", a->is_timed);
     if (a->is_timed) {
         json_put_real(w, "speedup", exp(a->log_ratio));
@@ -30,6 +31,8 @@ static void write_item(const struct ablation *a, struct json_writer *w, struct b
         json_put_string(w, "problem", a->problem);
         (void)buf_printf(text, "  %-40s %s\n", a->part, a->problem);
     }
+    if (a->needing[0])
+        (void)buf_printf(text, "    with what needs it: %s\n", a->needing);
     json_end_object(w);
 }
 
@@ -66,7 +69,8 @@ const struct command command_ablate = {
     .summary = "what each part of a run's winner is worth",
     .description =
         "Takes each part out of the winner's recipe in turn and times the winner against the rest. "
-        "The gains stand in the\nrun's report; a part that pays becomes a skill, a candidate until "
+        "What works on a part, and is\nrefused without it, goes with it. The gains stand in the "
+        "run's report; a part that pays by itself becomes a skill, a candidate until "
         "'kope skill verify' shows that it pays on another\ntask. Parts interact: their gains do "
         "not multiply to the whole.",
     .examples = "  kope ablate last\n"

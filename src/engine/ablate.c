@@ -6,19 +6,23 @@
 
 #include <math.h>
 
-enum { MAX_PARTS = 24 };
+enum { MAX_PARTS = 512 }; /* more than the steps and words that a recipe can have */
 #define ABLATE_BUDGET_NS (INT64_C(1500) * 1000 * 1000)
 
 /* A part of a recipe: a word, or one step of its 'nest='. */
 struct part {
     const char *text;    /* "unroll=loops", "nest=tile(i:32)" */
     const char *without; /* the recipe's line without it */
+    const char
+        *needing; /* later steps that are refused without it, and go with it: "pack(b)"; "" */
 };
 
-static void add_part(struct part *parts, size_t *count, const char *text, const char *without)
+static void add_part(struct part *parts, size_t *count, const char *text, const char *without,
+                     const char *needing)
 {
-    if (*count < MAX_PARTS)
-        parts[(*count)++] = (struct part){text, without};
+    if (*count == MAX_PARTS)
+        BUG("engine: a recipe has more than %d parts", MAX_PARTS);
+    parts[(*count)++] = (struct part){text, without, needing};
 }
 
 /* `line` with the bytes [begin, begin + length) replaced by `by`, and no blank left double. */
@@ -31,25 +35,83 @@ static const char *replaced(const char *line, const char *begin, size_t length, 
     return arena_printf(arena, "%.*s%s%s", (int)(begin - line), line, by, rest);
 }
 
-/* "nest=a;b;c": each step by itself, the others in their order. */
-static void add_steps(const char *line, const char *word, size_t length, struct arena *arena,
+/* Can a candidate be made of this line? */
+static bool is_recipe(const struct run *run, const char *line)
+{
+    const struct recipe *recipe = NULL;
+    struct candidate candidate;
+    struct err ignored;
+    return recipe_parse(&run->moves, line, run->arena, &recipe, &ignored) &&
+           recipe_candidate(&run->moves, recipe, run->arena, &candidate, &ignored);
+}
+
+/* The line with these steps, joined by ';', in place of its word of `length` at `word`. */
+static const char *with_steps(const char *line, const char *word, size_t length, const char *steps,
+                              struct arena *arena)
+{
+    return replaced(line, word, length, steps[0] ? arena_printf(arena, "nest=%s", steps) : "",
+                    arena);
+}
+
+static const char *joined(const char *a, const char *b, const char *between, struct arena *arena)
+{
+    return a[0] && b[0] ? arena_printf(arena, "%s%s%s", a, between, b) : a[0] ? a : b;
+}
+
+/* The steps of a line's word 'nest='. */
+struct steps {
+    const char *line, *word;
+    size_t length; /* of the word */
+    const char *const *items;
+    size_t count;
+};
+
+/* The steps without one, in their order. A step may work on what an earlier one made (a loop, a
+ * copy): where the others are refused without it, those that are refused go with it, as few as one
+ * pass finds; `*needing` names them. */
+static const char *rest_of(const struct run *run, const struct steps *s, size_t out,
+                           const char **needing)
+{
+    struct arena *arena = run->arena;
+    const char *kept = "";
+    for (size_t i = 0; i < s->count; i++)
+        kept = i == out ? kept : joined(kept, s->items[i], ";", arena);
+    if (is_recipe(run, with_steps(s->line, s->word, s->length, kept, arena)))
+        return kept;
+    kept = "";
+    for (size_t i = 0; i < s->count; i++) {
+        const char *more = joined(kept, s->items[i], ";", arena);
+        if (i == out)
+            continue;
+        if (is_recipe(run, with_steps(s->line, s->word, s->length, more, arena)))
+            kept = more;
+        else
+            *needing = joined(*needing, s->items[i], ", ", arena);
+    }
+    return kept;
+}
+
+/* "nest=a;b;c": each step by itself. */
+static void add_steps(const struct run *run, const char *line, const char *word, size_t length,
                       struct part *parts, size_t *count)
 {
     static const char key[] = "nest=";
-    const char *steps = arena_strndup(arena, word + strlen(key), length - strlen(key));
-    for (const char *at = steps; *at;) {
-        const size_t n = strcspn(at, ";");
-        const char *step = arena_strndup(arena, at, n);
-        const char *before = arena_strndup(arena, steps, (size_t)(at - steps));
-        const char *after = at[n] ? at + n + 1 : "";
-        const char *left = arena_printf(arena, "%s%s", before, after);
-        const size_t left_length = strlen(left);
-        if (left_length != 0 && left[left_length - 1] == ';')
-            left = arena_strndup(arena, left, left_length - 1);
-        const char *by = left[0] ? arena_printf(arena, "nest=%s", left) : "";
-        add_part(parts, count, arena_printf(arena, "nest=%s", step),
-                 replaced(line, word, length, by, arena));
-        at += at[n] ? n + 1 : n;
+    struct arena *arena = run->arena;
+    const char *steps[MAX_PARTS];
+    size_t n = 0;
+    for (const char *at = word + strlen(key); at < word + length && n < MAX_PARTS;) {
+        const size_t left = (size_t)(word + length - at);
+        const char *text = arena_strndup(arena, at, left);
+        const size_t bytes = strcspn(text, ";");
+        steps[n++] = arena_strndup(arena, at, bytes);
+        at += bytes + 1;
+    }
+    for (size_t out = 0; out < n; out++) {
+        const char *needing = "";
+        const char *kept =
+            rest_of(run, &(struct steps){line, word, length, steps, n}, out, &needing);
+        add_part(parts, count, arena_printf(arena, "nest=%s", steps[out]),
+                 with_steps(line, word, length, kept, arena), needing);
     }
 }
 
@@ -64,14 +126,15 @@ static size_t parts_of(const struct run *run, const char *line, struct part *par
         const bool is_plain =
             strstr(arena_printf(arena, " %s ", plain), arena_printf(arena, " %s ", word)) != NULL;
         if (str_starts_with(word, "nest="))
-            add_steps(line, at, length, arena, parts, &count);
+            add_steps(run, line, at, length, parts, &count);
         else if (str_starts_with(word, "compiler=") && !is_plain)
             add_part(parts, &count, word,
                      replaced(line, at, length,
                               arena_printf(arena, "compiler=%s", run->moves.default_compiler),
-                              arena));
+                              arena),
+                     "");
         else if (!is_plain)
-            add_part(parts, &count, word, replaced(line, at, length, "", arena));
+            add_part(parts, &count, word, replaced(line, at, length, "", arena), "");
         at += length;
     }
     return count;
@@ -140,7 +203,14 @@ static bool distil(struct run *run, const struct graph_decision *best, const str
                err);
 }
 
-/* In the report, where findings are. */
+/* "nest=tile(i:32), and what needs it: pack(b)" */
+static const char *name_with_needing(const struct ablation *a, struct arena *arena)
+{
+    return a->needing[0] ? arena_printf(arena, "%s, and what needs it: %s", a->part, a->needing)
+                         : a->part;
+}
+
+/* In the report, as a table; a part that could not be measured has the number 0. */
 static bool note(struct run *run, const struct graph_decision *best, const struct ablation *a,
                  struct err *err)
 {
@@ -150,9 +220,14 @@ static bool note(struct run *run, const struct graph_decision *best, const struc
             .run_id = run->run_id,
             .decision_id = best->id,
             .bottleneck = "ablation",
-            .text = arena_printf(run->arena, "with %s the winner is %.2fx [%.2f, %.2f] faster",
-                                 a->part, exp(a->log_ratio), exp(a->log_low), exp(a->log_high)),
-            .number = exp(a->log_ratio)},
+            .text = a->is_timed ? arena_printf(run->arena,
+                                               "with %s the winner is %.2fx [%.2f, %.2f] faster",
+                                               name_with_needing(a, run->arena), exp(a->log_ratio),
+                                               exp(a->log_low), exp(a->log_high))
+                                : arena_printf(run->arena, "without %s: %s",
+                                               name_with_needing(a, run->arena), a->problem),
+            .number = a->is_timed ? exp(a->log_ratio) : 0.0,
+            .moves = a->part},
         &body);
     return memory_append(&run->memory, EVENT_FINDING, &body, NULL, err);
 }
@@ -168,7 +243,7 @@ static bool measure(struct run *run, const struct candidate *best, const struct 
     struct verdict timed;
     struct err refusal;
     bool about_a = false;
-    *out = (struct ablation){.part = part->text, .problem = ""};
+    *out = (struct ablation){.part = part->text, .needing = part->needing, .problem = ""};
     if (!recipe_parse(&run->moves, part->without, run->arena, &recipe, &refusal) ||
         !recipe_candidate(&run->moves, recipe, run->arena, &without, &refusal)) {
         out->problem = arena_printf(run->arena, "cannot be taken out alone: %s", refusal.message);
@@ -233,9 +308,9 @@ static bool ablate_all(struct run *run, const struct graph_decision *best,
         if (!measure(run, &candidate, &parts[i], opts->time_budget_ns, a, err))
             return false;
         out->count++;
-        if (!a->is_timed)
-            continue;
-        if (!note(run, best, a, err) || (a->sign > 0 && !distil(run, best, a, err)))
+        /* What needed others to go with it is no skill by itself. */
+        const bool pays = a->is_timed && a->sign > 0 && a->needing[0] == '\0';
+        if (!note(run, best, a, err) || (pays && !distil(run, best, a, err)))
             return false;
     }
     out->items = items;

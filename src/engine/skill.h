@@ -119,8 +119,10 @@ struct ablate_opts {
 
 /* One part of the winner's recipe: what it loses without it. */
 struct ablation {
-    const char *part;    /* "unroll=loops" */
-    bool is_timed;       /* else `problem` says why not */
+    const char *part; /* "unroll=loops" */
+    const char
+        *needing;  /* later steps that are refused without it and went with it: "pack(b)"; "" */
+    bool is_timed; /* else `problem` says why not */
     const char *problem; /* "" */
     double log_ratio, log_low, log_high;
     int sign;
@@ -135,7 +137,7 @@ struct ablation_result {
 };
 /* Takes each part out of the recipe of a run's winner in turn and times the winner against the
  * rest: the gain by parts, as findings of the run, and as skills (origin "distilled", candidates)
- * where one pays. Parts interact: their gains do not multiply to the whole. */
+ * where one pays by itself. Parts interact: their gains do not multiply to the whole. */
 bool engine_ablate(const struct ablate_opts *opts, const struct observer *observer,
                    struct arena *arena, struct ablation_result *out, struct err *err);
 

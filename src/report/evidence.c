@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DIFF_CONTEXT = 3, DIFF_FOLD = 10 };
@@ -113,13 +114,75 @@ static void write_answer(struct page *page, const struct graph_finding *f)
     }
 }
 
+static bool is_part(const struct graph_finding *f)
+{
+    return f->bottleneck && strcmp(f->bottleneck, "ablation") == 0 && f->moves && *f->moves;
+}
+
+static int by_gain(const void *a, const void *b)
+{
+    const struct graph_finding *const *x = a, *const *y = b;
+    return ((*x)->number < (*y)->number) - ((*x)->number > (*y)->number);
+}
+
+/* Of each part of the winner what was measured last, the largest gain first. */
+static size_t find_parts(const struct page *page, const struct graph_finding **out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < page->input->finding_count; i++) {
+        const struct graph_finding *f = &page->input->findings[i];
+        size_t at = 0;
+        if (!is_part(f))
+            continue;
+        while (at < count && strcmp(out[at]->moves, f->moves) != 0)
+            at++;
+        out[at] = f;
+        count += at == count;
+    }
+    if (count)
+        qsort(out, count, sizeof *out, by_gain);
+    return count;
+}
+
+void page_write_parts(struct page *page)
+{
+    const struct graph_finding **parts =
+        arena_array(page->arena, page->input->finding_count + 1, sizeof *parts);
+    const size_t count = find_parts(page, parts);
+    if (count == 0)
+        return;
+    static const char *const titles[] = {"part", ">gain", "measured", NULL};
+    (void)buf_append_str(page->out, "<section>\n<h2>What each part of the winner is worth</h2>\n");
+    page_table_open(page, "parts",
+                    "The winner against itself without the part. Parts interact: their gains do "
+                    "not multiply to the whole.");
+    page_table_head(page, titles);
+    for (size_t i = 0; i < count; i++) {
+        (void)buf_append_str(page->out, "<tr><td><code>");
+        markup_text(page->out, parts[i]->moves);
+        (void)buf_append_str(page->out, "</code></td><td class=\"n\">");
+        if (parts[i]->number > 0)
+            (void)buf_printf(page->out, "%.2fx", parts[i]->number);
+        (void)buf_append_str(page->out, "</td><td>");
+        markup_text(page->out, parts[i]->text);
+        (void)buf_append_str(page->out, "</td></tr>\n");
+    }
+    page_table_close(page);
+    (void)buf_append_str(page->out, "</section>\n");
+}
+
 void page_write_findings(struct page *page)
 {
-    if (page->input->finding_count == 0)
+    size_t others = 0;
+    for (size_t i = 0; i < page->input->finding_count; i++)
+        others += !is_part(&page->input->findings[i]);
+    if (others == 0)
         return;
     (void)buf_append_str(page->out, "<section>\n<h2>Findings</h2>\n<ul class=\"findings\">\n");
     for (size_t i = 0; i < page->input->finding_count; i++) {
         const struct graph_finding *f = &page->input->findings[i];
+        if (is_part(f))
+            continue;
         const struct graph_decision *d = find_decision(page, f->decision_id);
         (void)buf_append_str(page->out, "<li><span class=\"where\">");
         if (d)

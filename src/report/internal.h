@@ -78,6 +78,7 @@ void page_write_cases(struct page *page);
 void page_write_tree(struct page *page);
 void page_write_decisions(struct page *page);
 void page_write_source(struct page *page);
+void page_write_parts(struct page *page); /* of the winner, by 'kope ablate' */
 void page_write_findings(struct page *page);
 void page_write_environment(struct page *page);
 void page_write_reproduce(struct page *page);

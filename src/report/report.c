@@ -103,6 +103,7 @@ static void write_page(struct page *page)
     page_write_tree(page);
     page_write_cases(page);
     page_write_source(page);
+    page_write_parts(page);
     page_write_findings(page);
     page_write_decisions(page);
     page_write_environment(page);
