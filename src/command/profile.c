@@ -50,10 +50,13 @@ static void write_findings(const struct profile_result *r, struct json_writer *w
         json_put_real(w, "number", f->number);
         json_put_int(w, "line", f->line);
         json_put_string(w, "moves", f->moves);
+        json_put_string(w, "learned", f->learned);
         json_end_object(w);
         (void)buf_printf(text, "%s: %s (%s)\n", f->kind, f->text, f->tool);
         if (f->moves[0])
             (void)buf_printf(text, "  -> %s\n", f->moves);
+        if (f->learned[0])
+            (void)buf_printf(text, "  learned where this was found: %s\n", f->learned);
     }
     json_end_array(w);
     if (r->count == 0)

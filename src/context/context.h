@@ -59,14 +59,16 @@ struct context_attempt {
     const char *outcome; /* context_path_line */
 };
 
-/* What the caller knows that applies here: a verified skill, a rule that a candidate could break.
+/* What the caller knows that applies here: a verified skill, a rule that a candidate could break,
+ * what steps gained where the same was found as here.
  * It competes with what memory holds for a place in WARM: there it has a label to be cited by, is
  * withheld at random like any other item, and one that is born within an epoch is added at the end.
  * A rule counts as a failure to avoid. */
 #define CONTEXT_SKILL "skill"
 #define CONTEXT_RULE "rule"
+#define CONTEXT_FINDING "finding"
 struct context_offer {
-    const char *kind; /* CONTEXT_SKILL or CONTEXT_RULE */
+    const char *kind; /* one of these */
     const char *ref;  /* its name or id: the same in every step */
     const char *text; /* what the model reads, one line or a few; the same in every step */
     double score;     /* expected gain in log-ratio of showing it; one of 0 is never shown */

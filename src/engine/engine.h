@@ -97,6 +97,7 @@ struct optimize_opts {
     int64_t context_tokens; /* 16000 */
     uint64_t seed;
     bool has_seed;
+    bool use_findings;       /* offline: what profiles find changes what is believed of moves */
     bool fresh;              /* do not start from what is remembered of this task */
     const char *output_path; /* where the best source goes; NULL: not written */
     /* Memories, ended by NULL, whose verdicts on the same candidate or the same machine code are

@@ -6,25 +6,7 @@
 #include "base/str.h"
 #include "graph/findings.h"
 
-enum { MOST_MOVES = 4, MOST_SHOWN = 5 };
-
-const char *run_answering_moves(const struct run *run, enum finding_kind kind, struct arena *arena)
-{
-    const char *text = "";
-    size_t count = 0;
-    size_t ranks = 0;
-    for (const char *const *m = finding_moves(kind); *m; m++)
-        ranks++;
-    for (size_t rank = 0; rank < ranks && count < MOST_MOVES; rank++) {
-        for (size_t i = 0; i < run->catalogue_count; i++) {
-            if (finding_move_rank(kind, run->catalogue[i].name) != (int)rank)
-                continue;
-            text = arena_printf(arena, "%s%s%s", text, count++ ? ", " : "", run->catalogue[i].name);
-            break; /* one of a family of moves is enough */
-        }
-    }
-    return text;
-}
+enum { MOST_SHOWN = 5 };
 
 bool run_is_roofline(const char *kind)
 {
@@ -75,7 +57,10 @@ bool run_note_profile(struct run *run, const char *decision_id, const struct can
         return false;
     for (size_t i = 0; i < profile.count; i++) {
         const struct finding *f = &profile.findings[i];
-        if (!append(run,
+        const char *moves = "";
+        const char *learned = "";
+        if (!answers_to(run, f->kind, arena, &moves, &learned, err) ||
+            !append(run,
                     &(struct finding_event){.run_id = run->run_id,
                                             .decision_id = decision_id,
                                             .bottleneck = finding_kind_name(f->kind),
@@ -83,7 +68,7 @@ bool run_note_profile(struct run *run, const char *decision_id, const struct can
                                             .number = f->number,
                                             .line = f->line,
                                             .tool = f->tool,
-                                            .moves = run_answering_moves(run, f->kind, arena)},
+                                            .moves = moves},
                     err))
             return false;
     }

@@ -265,7 +265,7 @@ bool remember_transfer(struct graph *graph, const struct task *task, const char 
                        const struct move *catalogue, size_t count, struct arena *arena,
                        struct transfer *out, struct err *err);
 /* The same as the proposer's beliefs. */
-bool remember_beliefs(struct run *run, struct arena *arena, const struct move_belief **out,
+bool remember_beliefs(struct run *run, struct arena *arena, struct move_belief **out,
                       size_t *out_count, struct err *err);
 
 /* prior.c: what the search expects of its steps, unless the record of the run says it. */
@@ -276,8 +276,6 @@ struct search_prior prior_read(const struct json *settings);
 
 /* findings.c */
 
-/* Moves of the catalogue that answer a kind, the likeliest first, one of a family: "a, b". */
-const char *run_answering_moves(const struct run *run, enum finding_kind kind, struct arena *arena);
 /* Is this kind of a finding a roofline class? */
 bool run_is_roofline(const char *kind);
 /* Runs the tools that the class is worth on a candidate, and journals what they found; in a replay
@@ -290,6 +288,20 @@ bool run_note_reference(struct run *run, struct err *err);
  * prompt, and the kinds of all that was found there. */
 bool run_findings(struct run *run, const char *run_id, const char *decision_id, struct arena *arena,
                   const char **text, const char **kinds, struct err *err);
+
+/* answers.c */
+
+/* Moves of the catalogue that answer a kind, by the table and by what was learned, the likeliest
+ * first and one of a family: "a, b"; and what was learned of them: "a 1.84x in 5 steps", "". */
+bool answers_to(struct run *run, enum finding_kind kind, struct arena *arena, const char **moves,
+                const char **learned, struct err *err);
+/* What was found for a decision's candidate ("": the reference) as a change of beliefs, which are
+ * one for each move of the catalogue, in its order. */
+bool answers_believe(struct run *run, const char *decision_id, struct arena *arena,
+                     struct move_belief *beliefs, size_t count, struct err *err);
+/* What is learned of these kinds, as offers for a prompt. */
+bool answers_offer(struct run *run, const char *kinds, struct arena *arena,
+                   struct context_request *request, struct err *err);
 
 /* skill_use.c */
 

@@ -85,6 +85,7 @@ char *models_settings(const struct run *run, struct arena *arena)
     json_put_real(&w, "cost_budget_usd", run->opts.cost_budget_usd);
     json_put_bool(&w, "fresh", run->opts.fresh);
     json_put_bool(&w, "passive", run->opts.passive);
+    json_put_bool(&w, "use_findings", run->opts.use_findings);
     json_put_string(&w, "model", run->opts.model);
     json_put_int(&w, "agent_time_ns", run->opts.agent_time_ns);
     json_put_string(&w, "workspaces", run->opts.workspaces);
@@ -153,6 +154,7 @@ bool models_read_settings(struct run *run, const char *settings, struct err *err
     run->opts.cost_budget_usd = json_real(json_get(json, "cost_budget_usd"), 0.0);
     run->opts.fresh = json_bool(json_get(json, "fresh"), false);
     run->opts.passive = json_bool(json_get(json, "passive"), false);
+    run->opts.use_findings = json_bool(json_get(json, "use_findings"), false);
     run->opts.model = json_string(json_get(json, "model"), NULL);
     run->opts.agent_time_ns = json_int(json_get(json, "agent_time_ns"), 0);
     run->opts.workspaces = json_string(json_get(json, "workspaces"), NULL);

@@ -34,7 +34,7 @@ static struct search_prior prior_of(const struct move_belief *beliefs, size_t co
 bool prior_choose(struct run *run, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    const struct move_belief *beliefs = NULL;
+    struct move_belief *beliefs = NULL;
     size_t count = 0;
     if (run->has_prior || run->is_driven)
         return true;

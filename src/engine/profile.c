@@ -62,8 +62,8 @@ static bool classify(struct run *run, const struct candidate *candidate, struct 
     return true;
 }
 
-static void fill_result(const struct run *run, const struct profile *profile,
-                        struct profile_result *out)
+static bool fill_result(struct run *run, const struct profile *profile, struct profile_result *out,
+                        struct err *err)
 {
     struct profile_line *lines = arena_array(run->arena, profile->count + 1, sizeof *lines);
     for (size_t i = 0; i < profile->count; i++) {
@@ -71,9 +71,10 @@ static void fill_result(const struct run *run, const struct profile *profile,
         lines[i] = (struct profile_line){.kind = finding_kind_name(f->kind),
                                          .tool = f->tool,
                                          .text = f->text,
-                                         .moves = run_answering_moves(run, f->kind, run->arena),
                                          .number = f->number,
                                          .line = f->line};
+        if (!answers_to(run, f->kind, run->arena, &lines[i].moves, &lines[i].learned, err))
+            return false;
     }
     out->lines = lines;
     out->count = profile->count;
@@ -83,6 +84,7 @@ static void fill_result(const struct run *run, const struct profile *profile,
         out->tools[i].ran = profile->notes[i].ran;
     }
     out->tool_count = profile->note_count;
+    return true;
 }
 
 static bool profile_it(struct run *run, const struct profile_opts *opts, struct profile_result *out,
@@ -115,8 +117,7 @@ static bool profile_it(struct run *run, const struct profile_opts *opts, struct 
     out->roofline_text = roofline.text;
     out->share = roofline.share;
     out->plan = opts->all_tools ? "all were asked for" : plan.why;
-    fill_result(run, &profile, out);
-    return true;
+    return fill_result(run, &profile, out, err);
 }
 
 bool engine_profile(const struct profile_opts *opts, const struct observer *observer,

@@ -244,7 +244,8 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
     request.transfer = &transfer;
     request.finding = run->finding;
     if (!run_findings(run, run->run_id, run->nodes[node].decision_id, arena, &request.findings,
-                      &request.finding_kinds, err))
+                      &request.finding_kinds, err) ||
+        !answers_offer(run, request.finding_kinds, arena, &request, err))
         return false;
     if (node != SEARCH_ROOT) {
         request.current_source = run->nodes[node].candidate.source;

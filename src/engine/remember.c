@@ -40,7 +40,7 @@ bool remember_transfer(struct graph *graph, const struct task *task, const char 
     return transfer_learn(graph, moves, count, &here, arena, out, err);
 }
 
-bool remember_beliefs(struct run *run, struct arena *arena, const struct move_belief **out,
+bool remember_beliefs(struct run *run, struct arena *arena, struct move_belief **out,
                       size_t *out_count, struct err *err)
 {
     struct transfer transfer;

@@ -274,9 +274,11 @@ bool engine_session_tools(struct engine_session *session, const char *decision,
         list[i] = (struct engine_tool_finding){.kind = finding_kind_name(f->kind),
                                                .tool = f->tool,
                                                .text = f->text,
-                                               .moves = run_answering_moves(run, f->kind, arena),
                                                .number = f->number,
                                                .line = f->line};
+        const char *learned = "";
+        if (!answers_to(run, f->kind, arena, &list[i].moves, &learned, err))
+            return false;
     }
     *out = list;
     *out_count = profile.count;

@@ -112,7 +112,7 @@ static bool has_group(const struct run *run, const size_t *taken, size_t count, 
 /* Of each group the move that is believed in most, as a proposer would on average. */
 static bool begin_with_moves(struct run *run, struct composition *out, struct err *err)
 {
-    const struct move_belief *beliefs = NULL;
+    struct move_belief *beliefs = NULL;
     size_t count = 0;
     size_t taken[BASE_MOVES];
     if (!remember_beliefs(run, run->arena, &beliefs, &count, err))

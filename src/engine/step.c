@@ -380,6 +380,18 @@ static const char *make_prompt(const struct context *context, struct propose_req
     return context->user_text;
 }
 
+static bool believe(struct run *run, const char *decision_id, struct arena *arena,
+                    struct propose_request *request, struct err *err)
+{
+    struct move_belief *beliefs = NULL;
+    if (!remember_beliefs(run, arena, &beliefs, &request->belief_count, err) ||
+        (run->opts.use_findings &&
+         !answers_believe(run, decision_id, arena, beliefs, request->belief_count, err)))
+        return false;
+    request->beliefs = beliefs;
+    return true;
+}
+
 bool step_fill_request(struct run *run, int node, bool large_step, const char *recorded_context,
                        struct arena *arena, struct propose_request *request,
                        const char **context_id, struct err *err)
@@ -404,7 +416,7 @@ bool step_fill_request(struct run *run, int node, bool large_step, const char *r
     run->exchanges.parent = run->nodes[node].decision_id;
     run->exchanges.step = large_step ? "large" : "small";
     if (str_equal(run_proposer_kind(run), "offline"))
-        return remember_beliefs(run, arena, &request->beliefs, &request->belief_count, err);
+        return believe(run, run->nodes[node].decision_id, arena, request, err);
     struct context *context = arena_alloc(arena, sizeof *context);
     if (!prompt_build(run, node, recorded_context, arena, context, context_id, err))
         return false;

@@ -86,20 +86,23 @@ static bool check_at(const struct yaml *node, const char *key, const struct err 
 static bool read_arm(const struct yaml *node, const struct suite_plan *plan, const char *dir,
                      struct arena *arena, struct suite_arm *arm, struct err *err)
 {
-    static const char *const keys[] = {"name",   "memory",   "leave_out", "from", "context",
-                                       "policy", "proposer", "model",     NULL};
+    static const char *const keys[] = {"name",   "memory",   "leave_out", "from",     "context",
+                                       "policy", "proposer", "model",     "findings", NULL};
     static const char *const contexts[] = {"active", "passive"};
-    size_t context = 0;
+    static const char *const uses[] = {"off", "on"};
+    size_t context = 0, findings = 0;
     struct proposer_spec spec;
     struct err problem = {0};
     if (!yaml_check_keys(node, keys, err) || !read_name(node, plan, &arm->name, err) ||
         !read_memory(node, plan, dir, arena, arm, err) ||
         !yaml_read_word(node, "context", false, contexts, 2, &context, err) ||
+        !yaml_read_word(node, "findings", false, uses, 2, &findings, err) ||
         !yaml_read_string(node, "policy", false, &arm->policy, err) ||
         !yaml_read_string(node, "proposer", false, &arm->proposer, err) ||
         !yaml_read_string(node, "model", false, &arm->model, err))
         return false;
     arm->passive = context == 1;
+    arm->use_findings = findings == 1;
     if (arm->policy && !search_check_policy(arm->policy, &problem)) {
         (void)check_at(node, "policy", &problem, err);
         return false;

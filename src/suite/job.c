@@ -156,6 +156,7 @@ static struct optimize_opts opts_of(const struct suite *suite, const struct suit
         .time_limit_ns = suite->plan.seconds * INT64_C(1000000000),
         .token_budget = suite->plan.tokens,
         .passive = arm->passive,
+        .use_findings = arm->use_findings,
         .seed = (uint64_t)job->seed,
         .has_seed = true,
         .records = suite->plan.is_reused ? records_of(suite, job) : NULL,

@@ -56,6 +56,7 @@ struct suite_arm {
     const char *place;              /* of `from`: "file:line:column" */
     const char *policy, *proposer, *model; /* NULL: the default */
     bool passive;                          /* context */
+    bool use_findings;                     /* findings: offline */
 };
 
 /* What a file of arms says. */

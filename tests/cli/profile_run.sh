@@ -3,5 +3,21 @@ cp -r "$DATA/landscape" . && echo '/* fake: missed 4 statement clobbers memory: 
 "$KOPE" optimize landscape --target fake --budget 12 --seed 3 --quiet >/dev/null 2>&1 || exit 1
 "$KOPE" memory rebuild | grep -c 'equal to the old one'
 "$KOPE" context landscape --target fake 2>/dev/null | grep -A1 '^What tools found'
-"$KOPE" report last --html report.html >/dev/null && grep -q '(fakecc-1) &rarr; nest-vectors-' report.html && echo in the report
+"$KOPE" report last --html report.html >/dev/null && grep -q '(fakecc-1) &rarr; [a-z]' report.html && echo in the report
+"$KOPE" profile landscape --target fake --no-timing 2>/dev/null | grep -c 'learned where this was found: .*x in [0-9]* step'
 "$KOPE" optimize landscape --target fake --proposer replay:last 2>/dev/null | grep -c '12 decisions are those of the record'
+# An arm whose beliefs take findings in decides otherwise, and is replayed decision by decision.
+mkdir -p tasks && mv landscape tasks
+cat >arms.yaml <<'END'
+budget: {candidates: 6}
+arms:
+  - {name: without}
+  - {name: with, findings: on}
+END
+"$KOPE" suite run tasks --arms arms.yaml --results out --target fake --quiet >/dev/null 2>&1 || exit 1
+for arm in without with; do "$KOPE" optimize tasks/landscape --target fake --memory out/memory/$arm/1/landscape --proposer replay:last 2>/dev/null; done |
+  grep -o '[0-9]* decisions are those of the record'
+recipes() { "$KOPE" memory export "$1.jsonl" --memory out/memory/$1/1/landscape --format events >/dev/null && grep -o '"hypothesis":"[^"]*"' "$1.jsonl"; }
+recipes without >without; recipes with >with; cmp -s without with || echo otherwise
+sed -i 's/findings: on/findings: maybe/' arms.yaml && "$KOPE" suite run tasks --arms arms.yaml --target fake --results no 2>&1
+true

@@ -4,6 +4,8 @@
 #include "context/context.h"
 #include "context/internal.h"
 
+#include <math.h>
+
 static const char yaml_text[] = "name: twice\n"
                                 "family: elementwise\n"
                                 "summary: doubles\n"
@@ -92,6 +94,47 @@ static void context_build__experience_from_near_and_far__nearer_scores_more(void
     const struct context_item *a = item_of(&context, near);
     const struct context_item *b = item_of(&context, far);
     assert_true(a->score > 1.2 * b->score && b->score > 0.0);
+}
+
+static void note_finding(struct scene *s, const char *run, const char *decision, const char *kind)
+{
+    struct buf body = {0};
+    event_write_finding(&(struct finding_event){.run_id = run,
+                                                .decision_id = decision,
+                                                .bottleneck = kind,
+                                                .text = "a sentence",
+                                                .tool = "gcc-12"},
+                        &body);
+    (void)world_add(s->w, EVENT_FINDING, &body);
+}
+
+static void context_build__states_with_findings__those_alike_score_more(void **state)
+{
+    struct scene s = scene_new(*state);
+    const char *of_task = s.task->id.text;
+    const char *a = add(&s, &(struct try){s.run, "", "one", 1, {"m1"}, "a=1"}, of_task, "zen3",
+                        VERDICT_TIMED, 0.1, "");
+    const char *b = add(&s, &(struct try){s.run, "", "two", 2, {"m2"}, "b=1"}, of_task, "zen3",
+                        VERDICT_TIMED, 0.1, "");
+    note_finding(&s, s.run, a, "chain");
+    note_finding(&s, s.run, a, "latency");
+    note_finding(&s, s.run, b, "memory");
+    const char *alike = add(&s, &(struct try){s.run, a, "three", 3, {"m3"}, "c=1"}, of_task, "zen3",
+                            VERDICT_TIMED, 0.5, "");
+    const char *other = add(&s, &(struct try){s.run, b, "four", 4, {"m4"}, "d=1"}, of_task, "zen3",
+                            VERDICT_TIMED, 0.5, "");
+    const struct context blind = build(&s, &(struct context_request){0});
+    const struct context context = build(
+        &s, &(struct context_request){.finding_kinds = "chain latency", .findings = "- a line\n"});
+    const double before = item_of(&blind, alike)->score;
+    assert_true(before > 0.0);
+    assert_true(fabs(item_of(&context, alike)->score / before - 1.25) < 1e-9);
+    assert_true(fabs(item_of(&context, other)->score / item_of(&blind, other)->score - 0.8) < 1e-9);
+    assert_non_null(
+        strstr(context.hot, "What tools found, with the moves that answer it:\n- a line"));
+    const struct context half = build(&s, &(struct context_request){.finding_kinds = "chain"});
+    assert_true(item_of(&half, alike)->score > 1.01 * before &&
+                item_of(&half, alike)->score < 1.24 * before);
 }
 
 static void context_build__current_is_better_already__what_was_won_is_worth_less(void **state)
@@ -229,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE(context_build__experience_from_near_and_far__nearer_scores_more),
+        FIXTURE(context_build__states_with_findings__those_alike_score_more),
         FIXTURE(context_build__current_is_better_already__what_was_won_is_worth_less),
         FIXTURE(context_build__same_step_lost_elsewhere__stands_beside),
         FIXTURE(context_build__state_with_the_same_recipe__its_steps_are_found),
