@@ -100,7 +100,7 @@ static bool build_twins(struct gate *gate, const char *real_name, struct image o
         if (build > 0)
             twin.flags[twin.flag_count++] = apart;
         const struct build_request request = {
-            .task = gate->task, .candidate = &twin, .real_name = real_name, .is_trusted = true};
+            .task = gate->declared, .candidate = &twin, .real_name = real_name, .is_trusted = true};
         struct build_result result = {0};
         if (!target_build(gate->target, &request, &gate->arena, &result, err))
             return false;

@@ -135,6 +135,7 @@ const struct task *task_buffers(const struct task *task, struct arena *arena)
         return task;
     struct task *view = arena_memdup(arena, task, sizeof *task);
     view->arg_count = 0;
+    view->is_view = true;
     for (size_t i = 0; i < task->arg_count; i++) {
         const struct task_arg *arg = &task->args[i];
         struct task_arg *buffer = &view->args[view->arg_count];

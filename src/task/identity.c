@@ -21,6 +21,8 @@ static const char *attr_type(const struct task *task, const char *real_name)
 char *task_signature(const struct task *task, const char *real_name, struct arena *arena)
 {
     struct buf text = {0};
+    if (task->is_view)
+        BUG("task '%s': no function has the arguments of task_buffers", task->name);
     (void)buf_printf(&text, "void %s(", task->entry);
     for (size_t i = 0; i < task->arg_count; i++) {
         const struct task_arg *arg = &task->args[i];

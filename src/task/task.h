@@ -178,6 +178,7 @@ struct task {
     const char *reference_path;
     const char *reference; /* source text */
     struct hash_id id;     /* of what decides a verdict: task.yaml's content and the reference */
+    bool is_view;          /* of task_buffers, with fewer arguments than the function has */
 };
 
 /* Reads `path`, a task folder or a task.yaml (load.c lists its keys). Problems of the content are

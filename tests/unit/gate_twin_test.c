@@ -13,16 +13,20 @@ static const char task_yaml[] =
 static const char reference[] = HEAD LOOP "}\n";
 
 /* The gate of the task with such a twin: tried however fast the reference is. */
-static const struct case_state *open_with(const char *twin)
+static const struct case_state *open_task(const char *yaml, const char *twin)
 {
     struct err err = {0};
     const struct gate_opts opts = {.check_only = true, .twin = twin, .twin_from_ns = 1};
     gate_close(&fixture.gate);
-    if (!task_parse(task_yaml, strlen(task_yaml), reference, "", &fixture.arena, &fixture.task,
-                    &err) ||
+    if (!task_parse(yaml, strlen(yaml), reference, "", &fixture.arena, &fixture.task, &err) ||
         !gate_open(fixture.target, fixture.task, &opts, &fixture.gate, &err))
         fail_msg("%s", err.message);
     return &fixture.gate->cases[0];
+}
+
+static const struct case_state *open_with(const char *twin)
+{
+    return open_task(task_yaml, twin);
 }
 
 static size_t count_by_twin(const struct case_state *state)
@@ -90,6 +94,21 @@ static void gate_open__twin_crashes_or_does_not_build__reference_works_alone(voi
     expect_same_verdicts();
 }
 
+/* The twin is called as the reference is: with one pointer for both arguments. */
+static void gate_open__task_is_in_place__twin_is_too(void **state)
+{
+    (void)state;
+    static const char shape[] = "shape: [n]}\nprecision";
+    const char *at = strstr(task_yaml, shape);
+    const char *yaml = arena_printf(&fixture.arena, "%.*sshape: [n], alias: x}\nprecision%s",
+                                    (int)(at - task_yaml), task_yaml, at + sizeof shape - 1);
+    const struct case_state *c = open_task(yaml, HEAD "    for (int64_t i = n; i-- > 0;)\n"
+                                                      "        y[i] = x[i] * x[i];\n}\n");
+    assert_true(c->probe_count >= 3);
+    assert_int_equal(count_by_twin(c), c->probe_count);
+    expect_same_verdicts();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +117,7 @@ int main(void)
         cmocka_unit_test(gate_open__twin_is_off_in_double_only__is_not_used),
         cmocka_unit_test(gate_open__twin_fails_on_later_inputs__reference_takes_over),
         cmocka_unit_test(gate_open__twin_crashes_or_does_not_build__reference_works_alone),
+        cmocka_unit_test(gate_open__task_is_in_place__twin_is_too),
     };
     return cmocka_run_group_tests(tests, open_target, close_all);
 }
