@@ -64,6 +64,31 @@ static size_t count_unwritten(const struct check *check, const struct session_ca
     return unwritten;
 }
 
+/* Is the element as it was before the call, though the baseline changes it? */
+static bool is_kept(const struct yardstick *y, const char *got, const char *before, size_t i)
+{
+    const size_t bytes = dtype_bytes(y->dtype), at = i * bytes;
+    return memcmp(got + at, before + at, bytes) == 0 &&
+           memcmp((const char *)y->base + at, before + at, bytes) != 0;
+}
+
+/* Of what is updated in place: how many elements were left as they were, in words, where the one at
+ * `index` is among them; else "". */
+static const char *kept_text(const struct check *check, const struct session_call *call, size_t arg,
+                             const struct probe *probe, size_t index)
+{
+    const struct yardstick *y = &probe->outputs[arg];
+    const struct task_rows *rows = &check->rig->rows[arg];
+    const char *got = rig_arg(check->rig, call, arg), *before = probe->inputs[arg];
+    size_t kept = 0;
+    if (!before || !is_kept(y, got, before, index))
+        return "";
+    for (size_t i = 0; i < y->count; i++)
+        kept += is_kept(y, got, before, i);
+    return arena_printf(check->j->arena, "%zu of %zu elements of '%s' are as they were before, so ",
+                        kept, rows->count * rows->used, check->j->gate->task->args[arg].name);
+}
+
 static bool report_wrong(const struct check *check, const struct session_call *call, size_t arg,
                          const struct probe *probe, enum placement placement, size_t place,
                          const struct comparison *wrong)
@@ -72,6 +97,7 @@ static bool report_wrong(const struct check *check, const struct session_call *c
     const struct task *task = j->gate->task;
     const char *values = distribution_name(probe->distribution);
     const char *name = element_name(task, check->problem, arg, wrong->index, j->arena);
+    const char *kept = kept_text(check, call, arg, probe, wrong->index);
     const size_t unwritten =
         probe->inputs[arg] ? 0 : count_unwritten(check, call, arg, probe, place);
     if (unwritten > 0)
@@ -83,12 +109,13 @@ static bool report_wrong(const struct check *check, const struct session_call *c
                       task->args[arg].name, name, wrong->want, values, placement_name(placement));
     if (wrong->fault != COMPARISON_PRECISION)
         return decide(j, VERDICT_WRONG, wrong->fault == COMPARISON_CLASS ? "M9-class" : "M9-value",
-                      "case %s: %s is %.9g, should be %.9g (values: %s; %s)", check->problem->name,
-                      name, wrong->got, wrong->want, values, placement_name(placement));
+                      "case %s: %s%s is %.9g, should be %.9g (values: %s; %s)",
+                      check->problem->name, kept, name, wrong->got, wrong->want, values,
+                      placement_name(placement));
     return decide(j, VERDICT_WRONG, "M9-precision",
-                  "case %s: %s is %.9g, should be %.9g (error %.3g x the baseline's by its %s; "
+                  "case %s: %s%s is %.9g, should be %.9g (error %.3g x the baseline's by its %s; "
                   "class %s allows %g; values: %s; %s)",
-                  check->problem->name, name, wrong->got, wrong->want, wrong->error,
+                  check->problem->name, kept, name, wrong->got, wrong->want, wrong->error,
                   wrong->criterion, precision_class_name(task->precision),
                   precision_class_factor(task->precision), values, placement_name(placement));
 }
