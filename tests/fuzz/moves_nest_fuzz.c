@@ -1,6 +1,7 @@
 /*
  * Any bytes as a C source: read or refused in words, never a crash; what is read prints as a text
- * that reads again to the same text, and every access can be asked for its dimensions.
+ * that reads again to the same text, and every access can be asked for its dimensions. Of a task in
+ * place the input's name is nowhere in what was understood.
  */
 #include "base/arena.h"
 #include "base/err.h"
@@ -23,6 +24,8 @@ static bool ask_dimensions(void *context, const struct nest_expr *expr, bool is_
     const char *why = NULL;
     size_t rank = 0;
     (void)is_target;
+    if (expr->symbol && expr->symbol->same)
+        BUG("fuzz: '%s' stands beside the name of its own buffer", expr->symbol->name);
     if (expr->kind == NEST_ACCESS &&
         !nest_delinearize(context, expr, subscripts, &rank, &array, &why) && !why)
         BUG("fuzz: dimensions refused without a reason");
@@ -52,13 +55,18 @@ static const char *print(const struct nest *nest, struct arena *arena)
     return arena_strdup(arena, buf_text(&text));
 }
 
-static void read_one(const char *text, const char *entry)
+static void read_one(const char *text, const char *entry, bool is_in_place)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     const struct task task = {.name = entry,
                               .entry = entry,
-                              .args = {{.name = "x", .rank = 2, .shape_text = {"rows", "cols"}}},
-                              .arg_count = 1};
+                              .args = {{.name = "x", .rank = 2, .shape_text = {"rows", "cols"}},
+                                       {.name = "y",
+                                        .rank = 2,
+                                        .shape_text = {"rows", "cols"},
+                                        .role = ARG_OUT,
+                                        .has_alias = true}},
+                              .arg_count = is_in_place ? 2 : 1};
     struct nest *nest = NULL;
     struct nest *again = NULL;
     const char *why = NULL;
@@ -87,8 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const char *text = arena_strndup(&arena, (const char *)data, size);
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        if (strstr(text, entries[i]))
-            read_one(text, entries[i]);
+        if (!strstr(text, entries[i]))
+            continue;
+        read_one(text, entries[i], false);
+        read_one(text, entries[i], true);
     }
     return 0;
 }
