@@ -701,6 +701,55 @@ static void nest_patterns__rows__all_their_loops_in_vectors(void **state)
     assert_string_equal(out[0].steps, "vectorize(j:32);vectorize(j2:32)");
 }
 
+/* Five points of a grid, as a stencil is written: rows share what they read. */
+static const char five_points[] =
+    "    for (int64_t i = 0; i < n - 2; i++)\n"
+    "        for (int64_t j = 0; j < m - 2; j++)\n"
+    "            a[i * m + j] = b[i * m + j + 1] + b[(i + 1) * m + j] + b[(i + 1) * m + j + 2] +\n"
+    "                           b[(i + 2) * m + j + 1];";
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        count++;
+    return count;
+}
+
+static void regtile__rows_of_a_stencil__the_same_element_is_loaded_once(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const char *text = after(&arena, &plain, five_points, "regtile(i:4,j:8)");
+    (void)state;
+    /* 16 reads in four rounds; rows 2 to 5 have their middle read by the round two before, too. */
+    const char *tile = strstr(text, "for (int64_t j = 0; j < j_end; j += 8) {\n");
+    assert_non_null(tile);
+    const char *end = strchr(tile, '}');
+    assert_non_null(end);
+    tile = arena_strndup(&arena, tile, (size_t)(end - tile));
+    assert_int_equal(count_of(tile, "const vreal b_"), 14);
+    assert_int_equal(count_of(tile, "vreal_at(a, "), 4);
+}
+
+static void nest_patterns__a_stencil__tiles_that_share_what_they_read(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_pattern out[NEST_MAX_PATTERNS];
+    size_t count = patterns_of(&arena, five_points, out);
+    (void)state;
+    assert_true(count > 4);
+    assert_string_equal(out[0].name, "nest-stencil-1x4x2");
+    assert_string_equal(out[0].steps, "regtile(i:4,j:16)");
+    /* Rows that have nothing in common are none. */
+    count = patterns_of(&arena,
+                        "    for (int64_t i = 0; i < n; i++)\n"
+                        "        for (int64_t j = 0; j < m - 1; j++)\n"
+                        "            a[i * m + j] = b[i * m + j] + b[i * m + j + 1];",
+                        out);
+    for (size_t i = 0; i < count; i++)
+        assert_false(str_starts_with(out[i].name, "nest-stencil"));
+}
+
 static void nest_patterns__a_recurrence__none(void **state)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -827,6 +876,8 @@ int main(void)
         cmocka_unit_test(nest_patterns__a_product__packed_tiles_come_first),
         cmocka_unit_test(nest_patterns__a_product_of_rows__the_copy_is_turned_in_registers),
         cmocka_unit_test(nest_patterns__rows__all_their_loops_in_vectors),
+        cmocka_unit_test(nest_patterns__a_stencil__tiles_that_share_what_they_read),
+        cmocka_unit_test(regtile__rows_of_a_stencil__the_same_element_is_loaded_once),
         cmocka_unit_test(nest_patterns__a_recurrence__none),
         cmocka_unit_test(vector_code__whole_numbers__is_exactly_the_references),
     };

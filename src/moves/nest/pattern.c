@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-enum { MAX_LOOPS = 24, TILES_BESIDE_PACKED = 2 };
+enum { MAX_LOOPS = 24, TILES_BESIDE_PACKED = 2, FEW_ROUNDS = 4 };
 
 struct patterns {
     const struct nest *nest;
@@ -309,6 +309,130 @@ static void add_tiles(struct patterns *p)
     }
 }
 
+/* --- stencils: tiles of neighbouring rounds that read much of the same ---------------------------
+ */
+
+/* Vectors that the first loop of vectors loads in a round: those of its tile, named or not. */
+struct load_count {
+    size_t loads;
+    bool is_found;
+};
+
+static bool count_load(void *context, const struct nest_expr *expr, bool is_target)
+{
+    struct load_count *count = context;
+    count->loads += !is_target && expr->kind == NEST_CALL && str_equal(expr->text, "vreal_at");
+    return true;
+}
+
+static bool count_in_stmt(void *context, struct nest_stmt *stmt, int depth)
+{
+    (void)depth;
+    return nest_walk_exprs(stmt, count_load, context);
+}
+
+static bool count_in_loop(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct load_count *count = context;
+    (void)depth;
+    if (count->is_found || stmt->kind != NEST_FOR || !nest_is_innermost(stmt))
+        return true;
+    (void)nest_walk(stmt->body, count_in_stmt, count);
+    count->is_found = count->loads > 0;
+    return true;
+}
+
+static size_t loads_of(const struct growth *g)
+{
+    struct load_count count = {0};
+    (void)nest_walk(g->now->body, count_in_loop, &count);
+    return count.loads;
+}
+
+/* Do a few rounds of the outer loop load less than as many times what one does? Points of a grid
+ * without its middle are read again two rounds later. */
+static bool shares_loads(const struct patterns *p, const struct nest_stmt *outer,
+                         const struct nest_stmt *inner)
+{
+    struct growth one = begin(p);
+    struct growth few = begin(p);
+    return grow(&one, "vectorize(%s:%lld)", inner->name, (long long)p->lanes) &&
+           grow(&few, "regtile(%s:%d,%s:%lld)", outer->name, FEW_ROUNDS, inner->name,
+                (long long)p->lanes) &&
+           loads_of(&few) < FEW_ROUNDS * loads_of(&one);
+}
+
+/* Planes (1: no such loop), rows, vectors; the priors are those of vectors and a little more, since
+ * it is tried for what it shares. */
+static const struct {
+    int planes;
+    struct tile_size size;
+    double prior;
+} stencil_tiles[] = {{4, {2, 2}, 1.23}, {2, {4, 2}, 1.22},  {1, {4, 2}, 1.215},
+                     {1, {8, 2}, 1.21}, {2, {2, 2}, 1.205}, {1, {4, 4}, 1.203}};
+
+struct stencil_site {
+    const struct nest_stmt *planes; /* NULL: none that hangs directly around the rows */
+    const struct nest_stmt *rows, *inner;
+};
+
+struct stencil_search {
+    const struct patterns *p;
+    struct stencil_site sites[4];
+    size_t count;
+};
+
+/* The innermost loop with the one or two around it, if its rounds share what they read. */
+static bool find_stencil(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct stencil_search *search = context;
+    const struct patterns *p = search->p;
+    const struct nest_edit edit = {.arena = p->arena, .target = *p->target};
+    const struct nest_stmt *inner = stmt->kind == NEST_FOR ? only_loop(stmt) : NULL;
+    const char *refusal = NULL;
+    (void)depth;
+    if (!inner || nest_list_has(inner->body, NEST_FOR) ||
+        search->count == sizeof search->sites / sizeof *search->sites ||
+        !vector_fits(&edit, inner, &refusal) || !shares_loads(p, stmt, inner))
+        return true;
+    const struct nest_stmt *around = nest_parent(p->nest, stmt);
+    while (around && around->kind == NEST_BLOCK)
+        around = nest_parent(p->nest, around);
+    const bool hangs = around && around->kind == NEST_FOR && only_loop(around) == stmt;
+    search->sites[search->count++] = (struct stencil_site){hangs ? around : NULL, stmt, inner};
+    return true;
+}
+
+static bool tile_stencil(struct growth *g, const struct stencil_site *site, int planes,
+                         struct tile_size size, int64_t lanes)
+{
+    const char *tile = arena_printf(g->arena, "%s:%d,%s:%lld", site->rows->name, size.rows,
+                                    site->inner->name, (long long)(size.vectors * lanes));
+    if (planes == 1)
+        return grow(g, "regtile(%s)", tile);
+    return site->planes && grow(g, "regtile(%s:%d,%s)", site->planes->name, planes, tile);
+}
+
+/* All stencils of the nest alike: those of a grid that goes to and fro are two. */
+static void add_stencils(struct patterns *p)
+{
+    struct stencil_search search = {.p = p};
+    (void)nest_walk(p->nest->body, find_stencil, &search);
+    for (size_t i = 0; i < sizeof stencil_tiles / sizeof *stencil_tiles; i++) {
+        const int planes = stencil_tiles[i].planes;
+        const struct tile_size size = stencil_tiles[i].size;
+        struct growth g = begin(p);
+        for (size_t s = 0; s < search.count; s++)
+            (void)tile_stencil(&g, &search.sites[s], planes, size, p->lanes);
+        add(p, &g, arena_printf(p->arena, "nest-stencil-%dx%dx%d", planes, size.rows, size.vectors),
+            arena_printf(p->arena,
+                         "what neighbouring results read in common is loaded once: %d planes by %d "
+                         "rows by %d vectors",
+                         planes, size.rows, size.vectors),
+            stencil_tiles[i].prior);
+    }
+}
+
 /* --- transpositions ----------------------------------------------------------------------------
  */
 
@@ -346,6 +470,7 @@ size_t nest_patterns(const struct nest *nest, const struct nest_target *target, 
         return 0;
     p.lanes = target->vector_bytes / (int64_t)dtype_bytes(task->dtype);
     add_tiles(&p);
+    add_stencils(&p);
     (void)nest_walk(nest->body, find_pair, &p);
     add_vectors(&p);
     return p.count;

@@ -1,4 +1,5 @@
 /* Expressions of several rounds: scalars of an instance, vectors of a group of lanes. */
+#include "moves/nest/affine.h"
 #include "moves/nest/vector_internal.h"
 
 #include "base/str.h"
@@ -110,6 +111,40 @@ static bool is_vector(struct lanes *l, const struct nest_expr *expr)
     return (lanes_mask(l, expr) & l->vector_bit) != 0;
 }
 
+static bool is_vector_at(const struct nest_expr *expr)
+{
+    return expr->kind == NEST_CALL && str_equal(expr->text, "vreal_at");
+}
+
+/* The last subscript of a load, "i" of "x[i]" and of "vreal_at(x, i)"; NULL where another
+ * subscript or array differs. */
+static const struct nest_expr *place_beside(const struct nest_expr *load,
+                                            const struct nest_expr *other)
+{
+    if (load->kind != other->kind || load->arg_count != other->arg_count || load->arg_count == 0)
+        return NULL;
+    if (load->kind == NEST_ACCESS ? load->symbol != other->symbol
+                                  : !is_vector_at(load) || !is_vector_at(other))
+        return NULL;
+    for (size_t i = 0; i + 1 < load->arg_count; i++) {
+        if (!nest_expr_same(load->args[i], other->args[i]))
+            return NULL;
+    }
+    return load->args[load->arg_count - 1];
+}
+
+/* The same element, however its place is written: in the rounds of a stencil "x[(i + 1 + 1) * w]"
+ * is what the round before has as "x[(i + 1) * w + w]". */
+static bool is_same_load(const struct nest_expr *load, const struct nest_expr *other)
+{
+    struct poly here, there;
+    if (nest_expr_same(load, other))
+        return true;
+    const struct nest_expr *place = place_beside(load, other);
+    return place && poly_of(place, &here) && poly_of(other->args[other->arg_count - 1], &there) &&
+           poly_equal(&here, &there);
+}
+
 /* Where in a statement the same value is loaded for several instances it is loaded once. */
 static const struct nest_expr *load_once(struct lanes *l, const struct nest_expr *load,
                                          const char *name, const char *type)
@@ -117,7 +152,7 @@ static const struct nest_expr *load_once(struct lanes *l, const struct nest_expr
     if (!l->may_name_loads)
         return load;
     for (size_t i = 0; i < l->load_count; i++) {
-        if (nest_expr_same(l->loads[i].load, load))
+        if (is_same_load(l->loads[i].load, load))
             return nest_name(l->edit, l->loads[i].symbol);
     }
     if (l->load_count == VECTOR_MAX_LOADS)
