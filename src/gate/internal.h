@@ -340,7 +340,9 @@ struct judgement {
     bool is_decided; /* `out` holds its verdict; the rest is skipped */
     int64_t doubts;  /* doubtful ends of a child so far; MOST_DOUBTS are excused, more by samples */
     int64_t samples; /* timed pairs so far */
-    uint32_t timed_probes[TASK_MAX_CASES];  /* bit i: probe i was dealt to a timed sample */
+    uint32_t timed_probes[TASK_MAX_CASES]; /* bit i: probe i was dealt to a timed sample, of this */
+    uint32_t timed_results[TASK_MAX_CASES]; /* deck; its outputs in one were verified, ever */
+    bool is_exam;                           /* pairs are for probes, and none counts */
     int64_t fastest_ns[TASK_MAX_CASES + 1]; /* call of the candidate seen while checking */
     double error[TASK_MAX_CASES + 1];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];
@@ -467,6 +469,9 @@ void timed_bounds(struct judgement *j, const struct probe *declared);
  * says nothing. */
 bool sample_warm_up(struct judgement *j, size_t case_index, struct rig *candidate,
                     const struct ring *ring, struct sample *out, struct err *err);
+
+/* Has the case probes that were in no verified sample yet, and are its calls quick enough? */
+bool sample_owes_probes(const struct judgement *j, size_t case_index, const struct ring *ring);
 
 /* New data for both, baseline and candidate in the given order, then the candidate's outputs
  * verified against the baseline's while it is frozen (M5, M6, M7, M8). */

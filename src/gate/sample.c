@@ -10,6 +10,7 @@
 #define SAMPLE_NS (120 * INT64_C(1000))       /* a sample is at least about this long */
 #define LONGEST_SAMPLE_NS (5 * GATE_MS)       /* and where it need not be, no longer */
 #define SLOWEST_PROBED_NS (50 * GATE_MS)      /* the baseline's samples, for other distributions */
+#define SLOWEST_EXAM_NS (10 * GATE_MS)        /* and for all of them */
 #define RING_BYTES ((size_t)64 * 1024 * 1024) /* all rooms of a child */
 
 enum {
@@ -23,6 +24,7 @@ enum {
     PROBE_ELEMENTS = 1 << 20,      /* after the first one results of so many elements at most */
     LATE_PER_SET = 8,              /* elements changed once the child is armed, */
     LATE_WRITES = 256,             /* of all sets at most so many; */
+    EXAM_ONE_IN = 2,               /* pairs of an exam that are for probes */
     STORM_ONE_IN = 8,              /* but in one pair of so many, whose times do not count, */
     STORM_PER_SET = 64,            /* more, of some sets */
     REFERENCE_ONE_IN = 4,          /* pairs of two candidates that the baseline checks, by lot */
@@ -200,6 +202,19 @@ static const struct probe *deal_probe(struct judgement *j, size_t case_index)
     return &state->probes[chosen];
 }
 
+static int64_t baseline_sample_ns(const struct judgement *j, size_t case_index,
+                                  const struct ring *ring)
+{
+    return j->gate->cases[case_index].baseline_ns * (int64_t)ring->sets;
+}
+
+bool sample_owes_probes(const struct judgement *j, size_t case_index, const struct ring *ring)
+{
+    const uint32_t all = (UINT32_C(1) << j->gate->cases[case_index].probe_count) - 1;
+    return j->timed_results[case_index] != all &&
+           baseline_sample_ns(j, case_index, ring) <= SLOWEST_EXAM_NS;
+}
+
 static int64_t result_elements(const struct probe *probe, size_t arg_count)
 {
     int64_t elements = 0;
@@ -228,8 +243,8 @@ static void choose_probes(struct pair *pair)
         return;
     }
     /* One set alone: late changes in its place, in half of the pairs. */
-    if (state->baseline_ns * (int64_t)sets > SLOWEST_PROBED_NS ||
-        (sets == 1 && data_below(gate->data, 2) == 0))
+    if (baseline_sample_ns(pair->j, pair->case_index, pair->ring) > SLOWEST_PROBED_NS ||
+        (sets == 1 && !pair->j->is_exam && data_below(gate->data, 2) == 0))
         return;
     const size_t first = data_below(gate->data, sets);
     const size_t step = sets < PROBES_PER_STORM ? 1 : sets / PROBES_PER_STORM;
@@ -543,11 +558,16 @@ static void verify_set(struct pair *pair, const struct rig *rig, size_t set)
 
 static void verify_known(struct pair *pair)
 {
-    for (size_t set = 0; set < pair->ring->sets && !pair->j->is_decided; set++) {
-        if (pair->known[set] && pair->j->rival.bytes)
+    struct judgement *j = pair->j;
+    const struct probe *probes = j->gate->cases[pair->case_index].probes;
+    for (size_t set = 0; set < pair->ring->sets && !j->is_decided; set++) {
+        if (!pair->known[set])
+            continue;
+        if (j->rival.bytes)
             verify_set(pair, pair->baseline, set);
-        if (pair->known[set] && !pair->j->is_decided)
+        if (!j->is_decided)
             verify_set(pair, pair->candidate, set);
+        j->timed_results[pair->case_index] |= UINT32_C(1) << (pair->known[set] - probes);
     }
 }
 
@@ -705,7 +725,8 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
                         .ring = ring,
                         .freezes = data_below(j->gate->data, FREEZE_ONE_IN) == 0};
     struct rig *reference = &j->reference;
-    pair.is_storm = !ring->is_cold && data_below(j->gate->data, STORM_ONE_IN) == 0;
+    pair.is_storm =
+        !ring->is_cold && data_below(j->gate->data, j->is_exam ? EXAM_ONE_IN : STORM_ONE_IN) == 0;
     if (reference->session && data_below(j->gate->data, REFERENCE_ONE_IN) == 0)
         pair.reference = reference;
     *out = (struct sample){.is_check = pair.is_storm};
