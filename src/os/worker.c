@@ -17,7 +17,7 @@
 
 static_assert(OS_WORKER_REPORT_BYTES <= PIPE_BUF, "a report is written in one piece");
 
-enum { POLLED_MAX = 1024 };
+enum { POLLED_MAX = 1024, NOT_PINNED = 3 /* exit status */ };
 
 _Noreturn static void work_and_end(const struct os_work *work, pid_t parent, int report_fd)
 {
@@ -26,8 +26,8 @@ _Noreturn static void work_and_end(const struct os_work *work, pid_t parent, int
     if (getppid() != parent)
         _exit(1); /* it ended before it could be watched */
     (void)setpgid(0, 0);
-    if (work->cpu >= 0)
-        (void)os_pin_thread(work->cpu);
+    if (work->cpu >= 0 && !os_pin_thread(work->cpu))
+        _exit(NOT_PINNED);
     work->run(work->context, report);
     ssize_t written;
     do {
@@ -91,6 +91,12 @@ bool os_worker_finish(struct os_worker *worker, void *report, size_t report_byte
     if (got == (ssize_t)report_bytes) {
         memcpy(report, told, report_bytes);
         return true;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_PINNED) {
+        (void)err_set(err, ERR_IO, "worker %ld may not use the processor that it was given",
+                      (long)pid);
+        return err_hint(err,
+                        "the processors of this process have changed since it began; run again");
     }
     if (WIFSIGNALED(status))
         return err_set(err, ERR_IO, "worker %ld was ended by signal %d", (long)pid,

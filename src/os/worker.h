@@ -34,7 +34,8 @@ struct os_work {
     void (*run)(void *context, void *report);
     void *context;
     size_t report_bytes; /* at most OS_WORKER_REPORT_BYTES */
-    int cpu;             /* that it is pinned to; -1: none */
+    int cpu; /* that it is pinned to; -1: none. Where the kernel refuses it does not run, and
+                os_worker_finish says so: unpinned it would disturb others. */
 };
 bool os_worker_start(const struct os_work *work, struct os_worker *out, struct err *err);
 

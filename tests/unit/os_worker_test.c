@@ -84,6 +84,20 @@ static void os_worker__processor_is_named__has_that_one_alone(void **state)
     arena_free(&arena);
 }
 
+static void os_worker_finish__processor_is_refused__did_not_run(void **state)
+{
+    (void)state;
+    enum { NONE_HAS_IT = 1 << 20 };
+    int64_t number = 41;
+    struct os_worker worker = start(add_one, &number, NONE_HAS_IT);
+    struct told told = {0};
+    struct err err;
+    assert_false(os_worker_finish(&worker, &told, sizeof told, &err));
+    assert_int_equal(err.kind, ERR_IO);
+    assert_non_null(strstr(err.message, "may not use the processor"));
+    assert_int_equal(told.number, 0);
+}
+
 static void wait_until_stopped(void *context, void *report)
 {
     (void)context;
@@ -163,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(os_worker__ends__reports_and_leaves_the_parent_alone),
         cmocka_unit_test(os_worker__processor_is_named__has_that_one_alone),
+        cmocka_unit_test(os_worker_finish__processor_is_refused__did_not_run),
         cmocka_unit_test(os_worker_stop__worker_waits__is_interrupted),
         cmocka_unit_test(os_worker_finish__worker_was_killed__says_by_what),
         cmocka_unit_test(os_worker__parent_ends__ends_too),
