@@ -164,11 +164,11 @@ SEAM(struct session_call, rig_place, struct gate *gate, const struct rig *rig,
 }
 
 SEAM(bool, rig_guards_intact, const struct gate *gate, const struct rig *rig,
-     const struct session_call *call, enum distribution distribution,
-     const size_t places[TASK_MAX_ARGS], size_t *arg, int64_t *distance)
+     const struct session_call *call, void *const *inputs, enum distribution distribution,
+     const size_t places[TASK_MAX_ARGS], struct breach *breach)
 {
     return is_out(M11) || is_out(M5) ||
-           __real_rig_guards_intact(gate, rig, call, distribution, places, arg, distance);
+           __real_rig_guards_intact(gate, rig, call, inputs, distribution, places, breach);
 }
 
 /* M12: an object may contain any instruction. */
