@@ -35,22 +35,38 @@ static const char *replaced(const char *line, const char *begin, size_t length, 
     return arena_printf(arena, "%.*s%s%s", (int)(begin - line), line, by, rest);
 }
 
-/* Can a candidate be made of this line? */
-static bool is_recipe(const struct run *run, const char *line)
-{
-    const struct recipe *recipe = NULL;
-    struct candidate candidate;
-    struct err ignored;
-    return recipe_parse(&run->moves, line, run->arena, &recipe, &ignored) &&
-           recipe_candidate(&run->moves, recipe, run->arena, &candidate, &ignored);
-}
-
 /* The line with these steps, joined by ';', in place of its word of `length` at `word`. */
 static const char *with_steps(const char *line, const char *word, size_t length, const char *steps,
                               struct arena *arena)
 {
     return replaced(line, word, length, steps[0] ? arena_printf(arena, "nest=%s", steps) : "",
                     arena);
+}
+
+/* Has a recipe the steps of the line that it was read from? One that is refused takes all others
+ * with it. */
+static bool has_its_steps(const char *line, const struct recipe *recipe, struct arena *arena)
+{
+    static const char key[] = " nest=";
+    const char *steps = strstr(line, key);
+    if (!steps)
+        return true;
+    const int length = (int)(strlen(key) + strcspn(steps + strlen(key), " "));
+    return strstr(arena_printf(arena, "%s ", recipe_text(recipe, arena)),
+                  arena_printf(arena, "%.*s ", length, steps)) != NULL;
+}
+
+/* Do these steps apply, with the rest of the line as it is? */
+static bool steps_apply(const struct run *run, const char *line, const char *word, size_t length,
+                        const char *steps)
+{
+    const char *whole = with_steps(line, word, length, steps, run->arena);
+    const struct recipe *recipe = NULL;
+    struct candidate candidate;
+    struct err ignored;
+    return recipe_parse(&run->moves, whole, run->arena, &recipe, &ignored) &&
+           recipe_candidate(&run->moves, recipe, run->arena, &candidate, &ignored) &&
+           has_its_steps(whole, recipe, run->arena);
 }
 
 static const char *joined(const char *a, const char *b, const char *between, struct arena *arena)
@@ -76,14 +92,14 @@ static const char *rest_of(const struct run *run, const struct steps *s, size_t 
     const char *kept = "";
     for (size_t i = 0; i < s->count; i++)
         kept = i == out ? kept : joined(kept, s->items[i], ";", arena);
-    if (is_recipe(run, with_steps(s->line, s->word, s->length, kept, arena)))
+    if (steps_apply(run, s->line, s->word, s->length, kept))
         return kept;
     kept = "";
     for (size_t i = 0; i < s->count; i++) {
         const char *more = joined(kept, s->items[i], ";", arena);
         if (i == out)
             continue;
-        if (is_recipe(run, with_steps(s->line, s->word, s->length, more, arena)))
+        if (steps_apply(run, s->line, s->word, s->length, more))
             kept = more;
         else
             *needing = joined(*needing, s->items[i], ", ", arena);
@@ -247,6 +263,10 @@ static bool measure(struct run *run, const struct candidate *best, const struct 
     if (!recipe_parse(&run->moves, part->without, run->arena, &recipe, &refusal) ||
         !recipe_candidate(&run->moves, recipe, run->arena, &without, &refusal)) {
         out->problem = arena_printf(run->arena, "cannot be taken out alone: %s", refusal.message);
+        return true;
+    }
+    if (!has_its_steps(part->without, recipe, run->arena)) {
+        out->problem = "cannot be taken out alone: the steps on the nest are refused without it";
         return true;
     }
     run_stage(run, arena_printf(run->arena, "without %s", part->text));
