@@ -12,12 +12,14 @@
 
 #include "graph/graph.h"
 
-/* Of the candidate of a decision, or of the reference of a run; oldest first. */
+/* Of the candidate of a decision, or of the reference of a run; oldest first, at most
+ * GRAPH_MOST_FINDINGS. */
 bool graph_findings_of(struct graph *graph, const char *run_id, const char *decision_id,
                        struct arena *arena, const struct graph_finding **out, size_t *out_count,
                        struct err *err);
 
-/* The same as a vector: the kinds, each once, sorted, with blanks between; "". */
+/* The same as a vector: the kinds, each once, sorted, at most GRAPH_MOST_KINDS, with blanks between;
+ * "". */
 bool graph_finding_kinds(struct graph *graph, const char *run_id, const char *decision_id,
                          struct arena *arena, const char **out, struct err *err);
 
@@ -29,7 +31,7 @@ struct graph_kind_gain {
     int64_t failures; /* steps that came to neither a time nor too much noise */
 };
 /* Of the latest candidates with this kind, at most GRAPH_MOST_OF_A_KIND of them; by move. */
-enum { GRAPH_MOST_OF_A_KIND = 500 };
+enum { GRAPH_MOST_OF_A_KIND = 200, GRAPH_MOST_FINDINGS = 64, GRAPH_MOST_KINDS = 32 };
 bool graph_gains_of_kind(struct graph *graph, const char *kind, struct arena *arena,
                          const struct graph_kind_gain **out, size_t *out_count, struct err *err);
 

@@ -57,13 +57,13 @@ bool graph_findings(struct graph *graph, const char *run_id, struct arena *arena
 #define IS_A_FINDING " AND bottleneck NOT IN ('ablation', 'tools', '')"
 
 static bool begin_of(struct graph *graph, const char *run_id, const char *decision_id,
-                     const char *by_decision, const char *by_run, struct query *query,
-                     struct err *err)
+                     const char *const by[2], int64_t limit, struct query *query, struct err *err)
 {
     const bool is_reference = decision_id[0] == '\0';
-    if (!query_begin(graph, is_reference ? by_run : by_decision, query, err))
+    if (!query_begin(graph, by[is_reference], query, err))
         return false;
     give_text(query, is_reference ? run_id : decision_id);
+    give_int(query, limit);
     return true;
 }
 
@@ -72,11 +72,13 @@ bool graph_findings_of(struct graph *graph, const char *run_id, const char *deci
                        struct err *err)
 {
     static const char by_decision[] =
-        "SELECT " COLUMNS " FROM finding WHERE " OF_DECISION IS_A_FINDING " ORDER BY stamp";
-    static const char by_run[] =
-        "SELECT " COLUMNS " FROM finding WHERE " OF_REFERENCE IS_A_FINDING " ORDER BY stamp";
+        "SELECT " COLUMNS " FROM finding WHERE " OF_DECISION IS_A_FINDING
+        " ORDER BY stamp LIMIT ?2";
+    static const char by_run[] = "SELECT " COLUMNS " FROM finding WHERE " OF_REFERENCE IS_A_FINDING
+                                 " ORDER BY stamp LIMIT ?2";
     CLEANUP(query_end) struct query query = {0};
-    return begin_of(graph, run_id, decision_id, by_decision, by_run, &query, err) &&
+    const char *const by[] = {by_decision, by_run};
+    return begin_of(graph, run_id, decision_id, by, GRAPH_MOST_FINDINGS, &query, err) &&
            take_findings(&query, arena, out, out_count, err);
 }
 
@@ -84,12 +86,15 @@ bool graph_finding_kinds(struct graph *graph, const char *run_id, const char *de
                          struct arena *arena, const char **out, struct err *err)
 {
     static const char by_decision[] =
-        "SELECT DISTINCT bottleneck FROM finding WHERE " OF_DECISION IS_A_FINDING " ORDER BY 1";
+        "SELECT DISTINCT bottleneck FROM finding WHERE " OF_DECISION IS_A_FINDING
+        " ORDER BY 1 LIMIT ?2";
     static const char by_run[] =
-        "SELECT DISTINCT bottleneck FROM finding WHERE " OF_REFERENCE IS_A_FINDING " ORDER BY 1";
+        "SELECT DISTINCT bottleneck FROM finding WHERE " OF_REFERENCE IS_A_FINDING
+        " ORDER BY 1 LIMIT ?2";
     CLEANUP(query_end) struct query query = {0};
     CLEANUP(buf_free) struct buf kinds = {0};
-    if (!begin_of(graph, run_id, decision_id, by_decision, by_run, &query, err))
+    const char *const by[] = {by_decision, by_run};
+    if (!begin_of(graph, run_id, decision_id, by, GRAPH_MOST_KINDS, &query, err))
         return false;
     for (;;) {
         bool has_row = false;

@@ -71,14 +71,26 @@ static void read_remarks(const struct yaml *const *documents, size_t count, stru
     }
 }
 
+/* Up to the end of its last whole document: a long record was cut. */
+static size_t whole_length(const char *text)
+{
+    static const char end[] = "\n...\n";
+    const size_t length = strlen(text);
+    for (size_t at = length; at >= strlen(end); at--) {
+        if (strncmp(text + at - strlen(end), end, strlen(end)) == 0)
+            return at;
+    }
+    return length;
+}
+
 bool profile_read_clang(const struct record *record, struct arena *arena, struct finding *out,
                         size_t capacity, size_t *out_count, struct err *err)
 {
     struct missed m = {.record = record, .arena = arena, .out = out, .capacity = capacity};
     const struct yaml *const *documents = NULL;
     size_t count = 0;
-    if (!yaml_parse_stream(record->text, strlen(record->text), "record", MOST_DOCUMENTS, arena,
-                           &documents, &count, err))
+    if (!yaml_parse_stream(record->text, whole_length(record->text), "record", MOST_DOCUMENTS,
+                           arena, &documents, &count, err))
         return false;
     read_remarks(documents, count, &m);
     missed_sort(&m);

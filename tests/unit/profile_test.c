@@ -278,6 +278,19 @@ static void profile_read_clang__documents__reason_and_loop_belong_together(void 
     assert_int_equal(found[1].line, 7);
 }
 
+static void profile_read_clang__cut_in_the_middle__the_whole_documents(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    struct err err;
+    size_t count = 0;
+    const char *cut = arena_printf(&arena, "%s--- !Missed\nPass:   {", clang_record);
+    const struct record record = {.text = cut, .tool = "clang-19", .lanes = 1};
+    assert_true(profile_read_clang(&record, &arena, found, MOST, &count, &err));
+    assert_int_equal(count, 2);
+}
+
 static void profile_read_clang__no_yaml__an_error_and_outputs_untouched(void **state)
 {
     static const char *const texts[] = {"--- !Missed\n{", "--- [1, 2]\n", "- a\n- b\n",
@@ -408,6 +421,7 @@ int main(void)
         cmocka_unit_test(profile_read_gcc__outer_loops__are_left_out),
         cmocka_unit_test(profile_read_gcc__vectors_by_hand__neither_they_nor_their_rest),
         cmocka_unit_test(profile_read_clang__documents__reason_and_loop_belong_together),
+        cmocka_unit_test(profile_read_clang__cut_in_the_middle__the_whole_documents),
         cmocka_unit_test(profile_read_clang__no_yaml__an_error_and_outputs_untouched),
         cmocka_unit_test(profile_read_mca__waits_or_busy_units__named_with_numbers),
         cmocka_unit_test(profile_read_mca__no_report__an_error),

@@ -75,13 +75,12 @@ static const char *const *record_flags(const struct building *b)
 {
     static const char *const gcc[] = {"-S", "-g1", "-fopt-info-vec-optimized-missed=record.txt",
                                       NULL};
-    static const char *const clang[] = {
-        "-S",
-        "-g1",
-        "-fsave-optimization-record",
-        "-foptimization-record-file=record.txt",
-        "-foptimization-record-passes=loop-vectorize",
-        NULL};
+    static const char *const clang[] = {"-S",
+                                        "-g1",
+                                        "-fsave-optimization-record",
+                                        "-foptimization-record-file=record.txt",
+                                        "-foptimization-record-passes=loop-vectorize",
+                                        NULL};
     return str_equal(b->compiler->family, "gcc") ? gcc : clang;
 }
 
