@@ -133,8 +133,38 @@ static bool sync_dir_of(const char *path, struct arena *arena)
     return fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
 }
 
+/* A file would take the place of a device, for everybody on the machine. */
+static bool write_to_device(const char *path, const void *data, size_t length, struct err *err)
+{
+    CLEANUP(os_close) int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW);
+    return (fd >= 0 && write_all(fd, data, length)) ||
+           err_set_errno(err, errno, "cannot write '%s'", path);
+}
+
+/* May a new file take this name? What is no file, and no device that takes bytes, may be anybody's
+ * way to talk. */
+static bool check_replaceable(const char *path, const struct stat *at, struct err *err)
+{
+    struct stat target;
+    const bool is_link = S_ISLNK(at->st_mode);
+    if (is_link && stat(path, &target) != 0)
+        return true;
+    const mode_t mode = is_link ? target.st_mode : at->st_mode;
+    if (S_ISREG(mode) || S_ISDIR(mode))
+        return true;
+    (void)err_set(err, ERR_BAD_INPUT, "'%s' is %s", path,
+                  is_link ? "a link to what is no file" : "no file that can be replaced");
+    return err_hint(err, "give the name of a file");
+}
+
 bool os_write_file(const char *path, const void *data, size_t length, bool durable, struct err *err)
 {
+    struct stat at;
+    const bool is_there = lstat(path, &at) == 0;
+    if (is_there && S_ISCHR(at.st_mode))
+        return write_to_device(path, data, length, err);
+    if (is_there && !check_replaceable(path, &at, err))
+        return false;
     CLEANUP(arena_free) struct arena scratch = {0};
     char *temporary = NULL;
     CLEANUP(os_close) int fd = create_beside(path, &scratch, &temporary);

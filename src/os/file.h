@@ -47,7 +47,8 @@ bool os_read_plain_file(const char *path, size_t limit_bytes, struct arena *aren
                         size_t *out_length, struct err *err);
 
 /* Writes a new file and renames it into place; `durable` waits for the disk. A file that is
- * replaced keeps its permissions. */
+ * replaced keeps its permissions. A character device (/dev/null) is written to and stays what it
+ * is; a pipe, a socket, a block device and a link to any of these are ERR_BAD_INPUT. */
 bool os_write_file(const char *path, const void *data, size_t length, bool durable,
                    struct err *err);
 

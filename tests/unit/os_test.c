@@ -1,5 +1,6 @@
 #include "os/file.h"
 #include "os/os.h"
+#include "os/process.h"
 
 #include "base/str.h"
 
@@ -183,6 +184,36 @@ static void os_write_file__replaces__keeps_permissions_and_leaves_nothing(void *
     assert_int_equal(mode_of(in_dir(f, "x")), 0600);
     ok(os_list_dir(f->dir, &f->arena, &names, &count, &err), &err);
     assert_int_equal(count, 1);
+}
+
+static void os_write_file__is_no_file__stays_what_it_is(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+    struct stat at;
+    const char *pipe = os_path_join(&f->arena, f->dir, "pipe");
+    const char *link = os_path_join(&f->arena, f->dir, "link");
+    const char *device = os_path_join(&f->arena, f->dir, "device");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_int_equal(symlink("pipe", link), 0);
+    assert_false(os_write_file(pipe, "x", 1, false, &err));
+    assert_int_equal(err.kind, ERR_BAD_INPUT);
+    assert_false(os_write_file(link, "x", 1, false, &err));
+    assert_non_null(strstr(err.message, "link' is a link to what is no file"));
+    assert_true(lstat(pipe, &at) == 0 && S_ISFIFO(at.st_mode));
+    assert_true(lstat(link, &at) == 0 && S_ISLNK(at.st_mode));
+    /* Only root makes a device, and not in every folder may one be opened. */
+    struct process_result result;
+    const char *const argv[] = {"mknod", device, "c", "1", "3", NULL};
+    if (!os_run(&(struct process_opts){.argv = argv}, &f->arena, &result, &err) ||
+        result.exit_code != 0 || access(device, W_OK) != 0)
+        return;
+    const int fd = open(device, O_WRONLY);
+    if (fd < 0)
+        return;
+    (void)close(fd);
+    assert_true(os_write_file(device, "x", 1, false, &err));
+    assert_true(lstat(device, &at) == 0 && S_ISCHR(at.st_mode));
 }
 
 static void os_write_file__cannot_rename__old_stays_and_nothing_is_left(void **state)
@@ -573,6 +604,7 @@ int main(void)
         TEST(os_read_file__size_unknown__is_read_whole),
         TEST(os_read_plain_file__link_or_pipe__refused),
         TEST(os_write_file__replaces__keeps_permissions_and_leaves_nothing),
+        TEST(os_write_file__is_no_file__stays_what_it_is),
         TEST(os_write_file__cannot_rename__old_stays_and_nothing_is_left),
         TEST(os_make_dirs__some_exist__creates_the_rest),
         TEST(os_make_temp_dir__called__private_and_new),
