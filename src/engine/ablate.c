@@ -353,7 +353,8 @@ bool engine_ablate(const struct ablate_opts *opts, const struct observer *observ
     }
     if (ok) {
         run_stage(&run, "building baseline and oracle, trying the null kernels");
-        ok = gate_open(run.target, run.task, NULL, &run.gate, err) &&
+        const struct gate_opts gate_opts = {.twin = run_twin(&run)};
+        ok = gate_open(run.target, run.task, &gate_opts, &run.gate, err) &&
              ablate_all(&run, &best, opts, &result, err);
         result.run_id = run.run_id;
         result.task = run.task;

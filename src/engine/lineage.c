@@ -487,7 +487,8 @@ static bool open_all(struct walk *w, struct err *err)
         return false;
     skill_facts_of_run(&w->run, &w->facts);
     run_stage(&w->run, "building baseline and oracle, trying the null kernels");
-    if (!gate_open(w->run.target, w->run.task, NULL, &w->run.gate, err))
+    const struct gate_opts gate_opts = {.twin = run_twin(&w->run)};
+    if (!gate_open(w->run.target, w->run.task, &gate_opts, &w->run.gate, err))
         return err_within(err, "task '%s'", w->run.task->name);
     return run_record_subject(&w->run, err) && judge_expert(w, err);
 }

@@ -164,7 +164,8 @@ static bool try_it(struct run *run, const struct skill_verify_opts *opts, struct
     out->without = names[0];
     out->with = names[1];
     run_stage(run, "building baseline and oracle, trying the null kernels");
-    if (!gate_open(run->target, run->task, NULL, &run->gate, err))
+    const struct gate_opts gate_opts = {.twin = run_twin(run)};
+    if (!gate_open(run->target, run->task, &gate_opts, &run->gate, err))
         return err_within(err, "task '%s'", run->task->name);
     if (!run_record_subject(run, err) || !contest(run, sides, opts, out, &about_base, err))
         return false;
