@@ -230,7 +230,7 @@ static bool believe(const struct context_request *request, struct graph *graph, 
     const char *const *names = world_moves(&count);
     struct transfer_move *moves = arena_array(arena, count, sizeof *moves);
     for (size_t i = 0; i < count; i++)
-        moves[i] = (struct transfer_move){names[i], KNOWLEDGE_STRUCTURE, 0.1};
+        moves[i] = (struct transfer_move){names[i], KNOWLEDGE_STRUCTURE, 0.1, false};
     const struct transfer_place here = {request->task->id.text, request->task->family,
                                         task_regime(request->task), request->target_id};
     return transfer_learn(graph, moves, count, &here, arena, out, err);

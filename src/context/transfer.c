@@ -178,6 +178,21 @@ static struct cells cells_of(struct cells all, const char *move)
     return out;
 }
 
+/* What is known of a move: all of it, or what its family knows. Cells of a family stand together. */
+static struct cells cells_for(struct cells all, const struct transfer_move *move,
+                              const struct transfer_place *here)
+{
+    struct cells out = cells_of(all, move->name);
+    while (move->own_family && out.count > 0 && !same(out.items[0].family, here->family)) {
+        out.items++;
+        out.count--;
+    }
+    while (move->own_family && out.count > 0 &&
+           !same(out.items[out.count - 1].family, here->family))
+        out.count--;
+    return out;
+}
+
 static double prior_sd(double prior_log_ratio)
 {
     return 0.15 + 0.4 * fabs(prior_log_ratio);
@@ -424,7 +439,8 @@ static void learn_kind(struct transfer *transfer, struct transfer_belief *belief
     learn_machines(transfer, moves, count, cells, kind, arena);
     for (size_t i = 0; i < count; i++) {
         if (moves[i].kind == kind)
-            grow_tree(&forest, cells_of(cells, moves[i].name), transfer, &moves[i], &leaves[i]);
+            grow_tree(&forest, cells_for(cells, &moves[i], &transfer->here), transfer, &moves[i],
+                      &leaves[i]);
     }
     struct stats_between levels[LEVELS] = {
         [FAMILY_LEVEL] = {.prior = priors[kind].family * priors[kind].family},
@@ -450,7 +466,7 @@ static void learn_kind(struct transfer *transfer, struct transfer_belief *belief
             stats_group_add(forest.groups, leaves[i].family, moves[i].prior_log_ratio,
                             prior * prior);
         const struct stats_normal posterior = stats_group_posterior(forest.groups, leaves[i].task);
-        const struct cells own = cells_of(cells, moves[i].name);
+        const struct cells own = cells_for(cells, &moves[i], &transfer->here);
         beliefs[i] = (struct transfer_belief){.move = moves[i].name,
                                               .kind = kind,
                                               .mean = posterior.mean,

@@ -28,6 +28,7 @@ struct transfer_move {
     const char *name;
     enum knowledge kind;
     double prior_log_ratio;
+    bool own_family; /* what it gained in other families says nothing here */
 };
 
 struct transfer_place {

@@ -178,7 +178,9 @@ static void begin_with_own(const struct player *p, struct line *line)
     *line = own;
 }
 
-static bool has_better_own(const struct player *p, const struct line *line)
+/* Of a line that has no move on the nest only where such a one may be among those that are not
+ * here: what won without any is to be tried as it was. */
+static bool has_better_own(const struct player *p, const struct line *line, bool is_part)
 {
     int best = NOT_HERE;
     for (size_t i = 0; i < line->count; i++) {
@@ -187,8 +189,9 @@ static bool has_better_own(const struct player *p, const struct line *line)
             (best == NOT_HERE || promise_on_nest(p, move) > promise_on_nest(p, best)))
             best = move;
     }
-    return best != NOT_HERE &&
-           promise_on_nest(p, p->best_nest) > promise_on_nest(p, best) + CLEARLY_MORE;
+    const double promised = best == NOT_HERE ? 0.0 : promise_on_nest(p, best);
+    return p->best_nest != NOT_HERE && (best != NOT_HERE || is_part) &&
+           promise_on_nest(p, p->best_nest) > promised + CLEARLY_MORE;
 }
 
 /* A sequence as the moves that are here. Each on the nest stands for the whole nest, so that only
@@ -217,7 +220,7 @@ static double play(const struct player *p, const struct sequence *s, bool is_own
     const size_t here = line.count;
     if (here == 0)
         return 0.0;
-    if (!is_own_task && has_better_own(p, &line))
+    if (!is_own_task && has_better_own(p, &line, here < s->count))
         begin_with_own(p, &line);
     play_line(p, &line);
     const size_t applied = line.count < here ? line.count : here;

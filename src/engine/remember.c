@@ -28,15 +28,40 @@ static enum knowledge kind_of(const struct move *move)
     return KNOWLEDGE_STRUCTURE;
 }
 
+static bool is_on_nest(const struct move *move)
+{
+    return str_equal(move->group, "nest");
+}
+
+static bool has_nest_moves(const struct move *catalogue, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_on_nest(&catalogue[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Sequences for the nest are weighed against each other by what is read off the loops: one that
+ * others know would outweigh all that only this nest has. And what lets loops run on vectors
+ * without one was mostly tried elsewhere on top of a nest that was in vectors already, where it
+ * gains nothing; where no sequence for the nest exists, it is all there is (decision 39). */
+static bool is_of_own_family(const struct move *move, bool has_nest)
+{
+    return is_on_nest(move) || (!has_nest && kind_of(move) == KNOWLEDGE_STRUCTURE);
+}
+
 bool remember_transfer(struct graph *graph, const struct task *task, const char *target_id,
                        const struct move *catalogue, size_t count, struct arena *arena,
                        struct transfer *out, struct err *err)
 {
     const struct transfer_place here = {task->id.text, task->family, task_regime(task), target_id};
     struct transfer_move *moves = arena_array(arena, count + 1, sizeof *moves);
+    const bool has_nest = has_nest_moves(catalogue, count);
     for (size_t i = 0; i < count; i++)
         moves[i] = (struct transfer_move){catalogue[i].name, kind_of(&catalogue[i]),
-                                          catalogue[i].prior_log_ratio};
+                                          catalogue[i].prior_log_ratio,
+                                          is_of_own_family(&catalogue[i], has_nest)};
     return transfer_learn(graph, moves, count, &here, arena, out, err);
 }
 

@@ -125,6 +125,30 @@ static bool choose_one(struct chooser *c, struct plan *out)
     return false;
 }
 
+/* The pragmas of a recipe, "map,scan"; "" where it has none. */
+static const char *pragmas_of(const struct chooser *c, const char *text)
+{
+    static const char key[] = " simd=";
+    const char *found = strstr(text, key);
+    return found ? arena_strndup(c->arena, found + strlen(key), strcspn(found + strlen(key), " "))
+                 : "";
+}
+
+/* Does the plan lose a pragma by this move? Another compiler may not have it: what an earlier move
+ * did is then undone without a word. */
+static bool loses_pragma(const struct chooser *c, const struct plan *before,
+                         const struct plan *after)
+{
+    const char *kept = arena_printf(c->arena, ",%s,", pragmas_of(c, after->text));
+    for (const char *at = pragmas_of(c, before->text); *at != '\0';) {
+        const size_t length = strcspn(at, ",");
+        if (!strstr(kept, arena_printf(c->arena, ",%.*s,", (int)length, at)))
+            return true;
+        at += length + (at[length] == ',');
+    }
+    return false;
+}
+
 /* Takes moves by their draws; after each the better ones are looked at again, since one can make
  * another possible (a compiler, what only it can do). */
 static void compose(struct chooser *c, size_t wanted, struct plan *plan)
@@ -137,10 +161,14 @@ static void compose(struct chooser *c, size_t wanted, struct plan *plan)
         const size_t move = order[i];
         if (plan->move_count >= LARGE_MIN_MOVES && draws[move] < WORST_EXTRA_DRAW)
             return;
-        if (uses_group(c, plan, c->state->catalogue[move].group) || !extend(c, plan, move))
+        struct plan next = *plan;
+        if (uses_group(c, plan, c->state->catalogue[move].group) || !extend(c, &next, move) ||
+            loses_pragma(c, plan, &next)) {
             i++;
-        else
-            i = 0;
+            continue;
+        }
+        *plan = next;
+        i = 0;
     }
 }
 

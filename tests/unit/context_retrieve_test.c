@@ -229,7 +229,7 @@ static void context_build__many_wins__failures_keep_their_share(void **state)
 static void context_build__beliefs_of_moves__are_shown_with_what_is_against_them(void **state)
 {
     struct scene s = scene_new(*state);
-    static const struct transfer_move moves[] = {{"blocks", KNOWLEDGE_STRUCTURE, 0.0}};
+    static const struct transfer_move moves[] = {{"blocks", KNOWLEDGE_STRUCTURE, 0.0, false}};
     for (int i = 0; i < 6; i++) {
         (void)add(&s, &(struct try){s.other_run, "", "blocks", i, {"blocks"}, "a=1"}, "other",
                   "zen3", VERDICT_TIMED, 0.6, "");

@@ -28,9 +28,9 @@ static void measure(struct world *w, const char *run, const char *task, const ch
                   &(struct found){d, task, target, VERDICT_TIMED, gain, gain > 0.0, false, "", ""});
 }
 
-static const struct transfer_move moves[] = {{"blocks", KNOWLEDGE_STRUCTURE, 0.2},
-                                             {"tile-64", KNOWLEDGE_SIZES, 0.0},
-                                             {"fast", KNOWLEDGE_FLAGS, 0.1}};
+static const struct transfer_move moves[] = {{"blocks", KNOWLEDGE_STRUCTURE, 0.2, false},
+                                             {"tile-64", KNOWLEDGE_SIZES, 0.0, false},
+                                             {"fast", KNOWLEDGE_FLAGS, 0.1, false}};
 
 static struct transfer learn(struct fixture *f, struct world *w, const char *task,
                              const char *family, const char *target)
@@ -84,8 +84,8 @@ static void transfer_learn__same_task__is_believed_most(void **state)
 static void
 transfer_learn__nothing_gained_in_other_families__structure_keeps_its_prior(void **state)
 {
-    static const struct transfer_move likely[] = {{"scan", KNOWLEDGE_STRUCTURE, 0.8},
-                                                  {"fast", KNOWLEDGE_FLAGS, 0.8}};
+    static const struct transfer_move likely[] = {{"scan", KNOWLEDGE_STRUCTURE, 0.8, false},
+                                                  {"fast", KNOWLEDGE_FLAGS, 0.8, false}};
     static const char *const families[] = {"a", "b", "c", "d", "e"};
     struct fixture *f = *state;
     struct world *w = world_new(f);
@@ -103,6 +103,37 @@ transfer_learn__nothing_gained_in_other_families__structure_keeps_its_prior(void
     graph_close(&graph);
     assert_true(transfer_find(&t, "scan")->mean > 0.5);
     assert_true(transfer_find(&t, "fast")->mean < 0.25);
+}
+
+/* A move that other families tried where it could gain nothing, and one that this family tried. */
+static void transfer_learn__own_family_alone__is_not_told_by_others(void **state)
+{
+    static const struct transfer_move alone[] = {{"bundle", KNOWLEDGE_STRUCTURE, 1.5, true},
+                                                 {"known", KNOWLEDGE_STRUCTURE, 1.5, true},
+                                                 {"shared", KNOWLEDGE_STRUCTURE, 1.5, false}};
+    static const char *const families[] = {"a", "b", "c", "d", "e"};
+    struct fixture *f = *state;
+    struct world *w = world_new(f);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        world_task(w, families[i], families[i], families[i], "");
+        const char *run = world_run(w, families[i], "here");
+        for (size_t m = 0; m < 3; m++)
+            measure(w, run, families[i], "here", alone[m].name, 0.0);
+    }
+    struct graph *graph = world_graph(w);
+    struct transfer t;
+    const struct transfer_place here = {"t", "c", "", "here"};
+    assert_ok(f, transfer_learn(graph, alone, 3, &here, &f->arena, &t, &f->err));
+    const struct transfer_place nowhere = {"t", "scan", "", "here"};
+    struct transfer fresh;
+    assert_ok(f, transfer_learn(graph, alone, 3, &nowhere, &f->arena, &fresh, &f->err));
+    graph_close(&graph);
+    assert_true(fabs(transfer_find(&fresh, "bundle")->mean - 1.5) < 1e-9);
+    assert_true(transfer_find(&fresh, "bundle")->evidence == 0.0);
+    assert_true(transfer_find(&fresh, "shared")->mean < 1.4);
+    assert_true(transfer_find(&fresh, "shared")->evidence > 0.0);
+    assert_true(transfer_find(&t, "known")->evidence == 1.0);
+    assert_true(transfer_find(&t, "known")->mean < 1.4);
 }
 
 /* Gains of one move agree between two unlike machines, those of another do not: the discount of
@@ -204,6 +235,7 @@ int main(void)
         FIXTURE(transfer_learn__empty_memory__gives_the_priors),
         FIXTURE(transfer_learn__same_task__is_believed_most),
         FIXTURE(transfer_learn__nothing_gained_in_other_families__structure_keeps_its_prior),
+        FIXTURE(transfer_learn__own_family_alone__is_not_told_by_others),
         FIXTURE(transfer_learn__unlike_targets__discount_by_kind),
         FIXTURE(transfer_learn__contradictory_evidence__widens_and_is_named),
         FIXTURE(transfer_learn__drawn_worlds__posterior_covers),

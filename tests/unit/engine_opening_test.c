@@ -237,6 +237,23 @@ static void openings_find__a_weaker_nest_move__gives_way_to_ones_own(void **stat
     assert_string_equal(p->openings[0].moves[1], "unroll-16");
 }
 
+/* What a relative did to its nest is not here: its flags alone would be nothing. */
+static void openings_find__its_nest_move_is_not_here__ones_own_takes_its_place(void **state)
+{
+    struct place *p = *state;
+    (void)won(p, &(struct winner){.run = other_task(p, "product", "elementwise"),
+                                  .task = "product",
+                                  .parent = "",
+                                  .moves = {"nest-pack-8x2", "unroll-16"},
+                                  .recipe = "c",
+                                  .log_ratio = 3.0});
+    find(p);
+    assert_int_equal(p->count, 1);
+    assert_int_equal(p->openings[0].move_count, 2);
+    assert_true(str_starts_with(p->openings[0].moves[0], "nest-vectors-"));
+    assert_string_equal(p->openings[0].moves[1], "unroll-16");
+}
+
 /* Nothing of it is here: there is nothing to begin with. */
 static void openings_find__no_move_is_here__finds_none(void **state)
 {
@@ -308,6 +325,9 @@ int main(void)
                                         make_place, remove_place),
         cmocka_unit_test_setup_teardown(openings_find__a_weaker_nest_move__gives_way_to_ones_own,
                                         make_place, remove_place),
+        cmocka_unit_test_setup_teardown(
+            openings_find__its_nest_move_is_not_here__ones_own_takes_its_place, make_place,
+            remove_place),
         cmocka_unit_test_setup_teardown(openings_find__no_move_is_here__finds_none, make_place,
                                         remove_place),
         cmocka_unit_test_setup_teardown(
