@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SAMPLE_NS (120 * INT64_C(1000))       /* a sample is at least about this long */
+#define TEAM_SAMPLE_NS (4 * SAMPLE_NS)        /* with threads: they do not all wake at once */
 #define LONGEST_SAMPLE_NS (5 * GATE_MS)       /* and where it need not be, no longer */
 #define SLOWEST_PROBED_NS (50 * GATE_MS)      /* the baseline's samples, for other distributions */
 #define SLOWEST_EXAM_NS (10 * GATE_MS)        /* and for all of them */
@@ -52,7 +53,8 @@ void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_
         offset[arg] = LINE_BYTES * (size_t)data_below(gate->data, PAGE_BYTES / LINE_BYTES);
         set_bytes += ring->stride[arg];
     }
-    int64_t sets = SAMPLE_NS / (fastest > 0 ? fastest : 1) + 1;
+    const int64_t least = task->threads > 1 ? TEAM_SAMPLE_NS : SAMPLE_NS;
+    int64_t sets = least / (fastest > 0 ? fastest : 1) + 1;
     const int64_t by_time = LONGEST_SAMPLE_NS / (slowest > 0 ? slowest : 1) + 1;
     const int64_t by_room = (int64_t)(RING_BYTES / set_bytes) + 1;
     sets = sets < by_time ? sets : by_time;
@@ -180,6 +182,7 @@ struct pair {
     const struct probe *known[SESSION_MAX_CALLS]; /* whose inputs a set has; NULL: new ones */
     bool freezes;  /* stop the candidate while its outputs are read */
     bool is_storm; /* many late changes */
+    bool is_done;  /* the candidate was, though its time is lost */
 };
 
 static void *argument(const struct rig *rig, const struct ring *ring, size_t set, size_t arg)
@@ -193,7 +196,8 @@ static const struct probe *deal_probe(struct judgement *j, size_t case_index)
     const struct case_state *state = &j->gate->cases[case_index];
     uint32_t *dealt = &j->timed_probes[case_index];
     size_t chosen = 0, left = 0;
-    if (*dealt == (UINT32_C(1) << state->probe_count) - 1)
+    const uint32_t all = (UINT32_C(1) << state->probe_count) - 1;
+    if ((*dealt & all) == all)
         *dealt = 0;
     for (size_t i = 0; i < state->probe_count; i++)
         if (!(*dealt >> i & 1) && data_below(j->gate->data, ++left) == 0)
@@ -651,6 +655,7 @@ static bool run_candidate(struct pair *pair, struct sample *out, struct err *err
         return false;
     if (session_is_doubtful(&report) && is_excused(j)) {
         out->is_lost = true;
+        pair->is_done = report.is_done;
         return true;
     }
     if (report.status != SESSION_OK && report.status != SESSION_NOISY)
@@ -739,8 +744,12 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
         return false;
     if (!out->is_lost && !j->is_decided && !run_candidate(&pair, out, err))
         return false;
-    if (j->is_decided || out->is_lost)
+    /* A time may be lost where the candidate works on after the bell. What it wrote until then is
+     * not: it could look at its data then, and lose those samples that would show it. */
+    const bool lost_its_time = out->is_lost && pair.is_done;
+    if (j->is_decided || (out->is_lost && !lost_its_time))
         return true;
+    out->is_lost = false;
     if (!baseline_first && !run_baseline(&pair, out, err))
         return false;
     if (j->is_decided || out->is_lost)
@@ -749,5 +758,6 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
     if (!j->is_decided && !verify_pair(&pair, err))
         return false;
     verify_known(&pair);
-    return !pair.freezes || session_thaw(candidate->session, err);
+    out->is_lost = lost_its_time;
+    return lost_its_time || !pair.freezes || session_thaw(candidate->session, err);
 }

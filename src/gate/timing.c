@@ -341,7 +341,8 @@ static bool one_process(struct series *s, int process, struct err *err)
                           .end_ns = os_now_ns() + s->budget_ns / PROCESSES_IN_TIME};
     ring_plan(j->gate, s->case_index, base_ns, seen, s->is_cold, &round.ring);
     round.is_slow_baseline = base_ns * (int64_t)round.ring.sets > SLOW_SAMPLE_NS;
-    round.is_slow_candidate = seen * (int64_t)round.ring.sets > SLOW_SAMPLE_NS;
+    /* One that is nearly as slow begins as cold as the baseline does. */
+    round.is_slow_candidate = 4 * seen * (int64_t)round.ring.sets > SLOW_SAMPLE_NS;
     if (!borrow_baseline(s, &round.ring, process, &round.baseline, err))
         return false;
     if (j->is_decided)

@@ -236,6 +236,7 @@ struct session_report {
     enum session_status status;
     int64_t elapsed_ns;    /* request to acknowledgement, parent's clock, less an empty call */
     int64_t cpu_ns;        /* CPU time of the child in that time */
+    bool is_done;          /* of a run: the child said that the calls were done, whatever came then */
     int processor;         /* of a run: that the child's first thread is pinned to; -1: none */
     const char *mechanism; /* where not OK */
     const char *evidence;  /* "wrote 4 bytes past the end of 'y'": memory of the session; of the

@@ -184,6 +184,7 @@ static void judge(struct cpu_session *s, const struct round *round, struct sessi
     const int64_t work = work_after_bell(s, round), charge = work - CHARGE_NS;
     const int64_t elapsed = round->wall_ns - s->empty_ns + (charge > 0 ? charge : 0);
     const int64_t cpu = s->threads * round->wall_ns + (work < 0 ? work : 0);
+    report->is_done = true;
     report->elapsed_ns = elapsed > 0 ? elapsed : 0;
     report->cpu_ns = cpu > 0 ? cpu : 0;
     report->processor = s->processor;
