@@ -847,12 +847,69 @@ static void prefetch__place_declared_in_the_loop__is_asked_for_behind_it(void **
     text = after(&arena, &plain,
                  "    for (int64_t i = 0; i < n; i++)\n"
                  "        for (int64_t j = 0; j < m; j++) {\n"
-                 "            int64_t at;\n"
-                 "            at = m - 1 - j;\n"
-                 "            a[i * m + j] = b[i * m + at];\n"
+                 "            if (j > 0) {\n"
+                 "                const int64_t at = m - 1 - j;\n"
+                 "                a[i * m + j] = b[i * m + at];\n"
+                 "            }\n"
                  "        }",
                  "prefetch(j,i:1)");
     must_hold(text, "is known from 'at' only, which has no value before");
+}
+
+/* A read of memory, a call and a division by the counter may go wrong past its bound, and what
+ * guards them does not guard what asks. */
+static void prefetch__place_is_not_known_so_early__is_not_asked_for(void **state)
+{
+    static const struct {
+        const char *body, *steps, *asked; /* NULL: refused */
+    } rows[] = {
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[(int64_t)a[i]];", "prefetch(i,i:5000)",
+         "(&a[i + 5000]);\n        x[i] = y["},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[m / (n - i)];", "prefetch(i,i:1)", NULL},
+        {"for (int64_t i = 0; i < n; i++) x[i] = y[i / 2];", "prefetch(i,i:2)", "&y[(i + 2) / 2]"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] = b[i * m + "
+         "(int64_t)a[j]];",
+         "prefetch(j,i:1)", "&b[(i + 1) * m + (int64_t)a[j]]"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) if (j > 0) x[j] = b[i * "
+         "m + (int64_t)a[j - 1]];",
+         "prefetch(j,i:1)", NULL},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) x[j] = j > 0 ? b[i * m + "
+         "(int64_t)a[j - 1]] : 0;",
+         "prefetch(j,i:1)", NULL},
+        {"for (int64_t i = 0; i < n; i++) { int64_t at = 0; for (int64_t j = 0; j < m; j++) { if "
+         "(b[i * m + at] < b[i * m + j]) at = j; } x[i] = b[i * m + at]; }",
+         "prefetch(j,i:1)", "&b[(i + 1) * m + j]"},
+        {"for (int64_t i = 0; i < n; i++) { int64_t at = 0; for (int64_t j = 0; j < m; j++) { x[j] "
+         "= b[i * m + at]; at = j; } }",
+         "prefetch(j,i:1)", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const char *text = after(&arena, &plain, rows[i].body, rows[i].steps);
+        if (rows[i].asked) {
+            must_hold(text, rows[i].asked);
+            continue;
+        }
+        if (strchr(text, '\n'))
+            fail_msg("'%s' was not refused:\n%s", rows[i].body, text);
+        must_hold(text, "is not known so early");
+    }
+}
+
+/* Text is not rewritten: what it names stays what it is. */
+static void expand__named_in_kept_text__is_refused(void **state)
+{
+    static const char picks[] = "for (int64_t i = 0; i < n; i++) { real s = b[i * m]; for (int64_t "
+                                "j = 0; j < m; j++) a[i * m + j] = b[i * m + j] * s; }";
+    CLEANUP(arena_free) struct arena arena = {0};
+    (void)state;
+    must_hold(after(&arena, &plain, picks, "vectorize(j:8);stream(j);strip(i:4);expand(s,i)"),
+              "'s' is named in a statement of loop 'i' that is kept as text");
+    const char *text =
+        after(&arena, &plain, picks, "vectorize(j:8);prefetch(j,i:1);strip(i:4);expand(s,i)");
+    must_hold(text, "s_x[i - i_s] = b[i * m];");
+    must_hold(text, "__builtin_prefetch(&b[(i + 1) * m + j]);");
 }
 
 int main(void)
@@ -868,6 +925,8 @@ int main(void)
         cmocka_unit_test(regtile__results_across_memory__are_stored_lane_by_lane),
         cmocka_unit_test(prefetch__rows__each_line_of_a_later_row_once),
         cmocka_unit_test(prefetch__place_declared_in_the_loop__is_asked_for_behind_it),
+        cmocka_unit_test(prefetch__place_is_not_known_so_early__is_not_asked_for),
+        cmocka_unit_test(expand__named_in_kept_text__is_refused),
         cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),
         cmocka_unit_test(reciprocal__a_divisor_that_stays__is_inverted_once),
         cmocka_unit_test(argmax__what_is_another_search__is_refused_in_words),

@@ -85,6 +85,9 @@ struct nest_stmt *nest_only_loop(const struct nest_stmt *loop);
  */
 /* `wish`, or with a number behind it, so that no other symbol and no other loop is called so. */
 const char *nest_new_name(const struct nest_edit *edit, const char *wish);
+/* A statement of the list or below that is kept as text has the name as a word: what is called so
+ * cannot become another thing there. */
+bool nest_text_names(struct nest_stmt *first, const char *name);
 struct nest_symbol *nest_new_symbol(struct nest_edit *edit, enum nest_symbol_kind kind,
                                     const char *wish, const char *type);
 /* The loop or array that a step speaks of; NULL with the refusal. */

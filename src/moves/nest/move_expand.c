@@ -106,6 +106,10 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
                            symbol->name, loop->name);
     if (symbol->rank == NEST_MAX_DIMENSIONS || !nest_walk(loop->body, find_whole, symbol))
         return nest_refuse(edit, refusal, "'%s' is used as a whole", symbol->name);
+    if (nest_text_names(loop->body, symbol->name))
+        return nest_refuse(edit, refusal,
+                           "'%s' is named in a statement of loop '%s' that is kept as text",
+                           symbol->name, loop->name);
     if (!nest_widest(edit, loop, &rounds) || rounds > MOST_ROUNDS)
         return nest_refuse(edit, refusal, "loop '%s' may have more than %d rounds: strip it first",
                            loop->name, MOST_ROUNDS);

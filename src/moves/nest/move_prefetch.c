@@ -10,7 +10,7 @@ enum { MOST_LINES = 16, LINE_BYTES = 64 };
 
 struct ahead {
     struct nest_edit *edit;
-    const struct nest_stmt *around;
+    const struct nest_stmt *loop, *around;
     int64_t rounds;
     /* What is read in a round, an element for each line. */
     struct {
@@ -19,6 +19,8 @@ struct ahead {
     } lines[MOST_LINES];
     size_t count;
     bool is_too_many;
+    bool is_unguarded; /* the statement at hand */
+    bool is_unknown;   /* something is read at a place that is not known so early */
 };
 
 /* Less than a line apart, as far as the text of the subscripts shows. */
@@ -32,6 +34,59 @@ static bool is_same_line(const struct ahead *a, const struct nest_expr *x,
     return nest_expr_same(x, y) ||
            (poly_of(x, &first) && poly_of(y, &second) && poly_add(&first, &second, -1) &&
             poly_is_constant(&first, &apart) && apart < most && apart > -most);
+}
+
+static bool uses_assigned(const struct nest_expr *expr, const struct nest_stmt *body)
+{
+    if (expr->symbol && nest_list_assigns(body, expr->symbol))
+        return true;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (uses_assigned(expr->args[i], body))
+            return true;
+    }
+    return false;
+}
+
+/* To compute it can go wrong: it reads memory, calls a function or divides. With `counter`, only
+ * what does so by it counts. */
+static bool can_fail(const struct nest_expr *expr, const struct nest_symbol *counter)
+{
+    int64_t divisor = 0;
+    const bool divides = expr->kind == NEST_BINARY &&
+                         (str_equal(expr->text, "/") || str_equal(expr->text, "%")) &&
+                         !nest_is_number(expr->args[1], &divisor);
+    if ((expr->kind == NEST_ACCESS || expr->kind == NEST_CALL || divides) &&
+        (!counter || nest_expr_uses(expr, counter)))
+        return true;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (can_fail(expr->args[i], counter))
+            return true;
+    }
+    return false;
+}
+
+static bool is_no_choice(void *context, const struct nest_expr *expr, bool is_target)
+{
+    (void)context;
+    (void)is_target;
+    return expr->kind != NEST_CONDITIONAL && !str_equal(expr->text ? expr->text : "", "&&") &&
+           !str_equal(expr->text ? expr->text : "", "||");
+}
+
+/* Every round computes all of the statement: no condition guards it. */
+static bool is_unguarded(const struct ahead *a, const struct nest_stmt *stmt)
+{
+    const struct nest_stmt *s = a->loop->body;
+    while (s && s != stmt)
+        s = s->next;
+    return s && nest_walk_exprs(stmt, is_no_choice, NULL);
+}
+
+/* Where a later round reads can be computed at the beginning of this one. */
+static bool is_known(const struct ahead *a, const struct nest_expr *index)
+{
+    return !can_fail(index, a->around->symbol) && (a->is_unguarded || !can_fail(index, NULL)) &&
+           !uses_assigned(index, a->loop->body);
 }
 
 /* "x[...]" or "vreal_at(x, ...)" of an argument, where it moves with the loop around. */
@@ -51,6 +106,10 @@ static bool note_read(void *context, const struct nest_expr *expr, bool is_targe
     if (!array || is_target || !array->is_parameter || array->is_integer ||
         !nest_expr_uses(index, a->around->symbol))
         return true;
+    if (!is_known(a, index)) {
+        a->is_unknown = true;
+        return true;
+    }
     for (size_t i = 0; i < a->count; i++) {
         if (a->lines[i].array == array && is_same_line(a, a->lines[i].index, index))
             return true;
@@ -66,7 +125,9 @@ static bool note_read(void *context, const struct nest_expr *expr, bool is_targe
 
 static bool note_stmt(void *context, struct nest_stmt *stmt, int depth)
 {
+    struct ahead *a = context;
     (void)depth;
+    a->is_unguarded = is_unguarded(a, stmt);
     return nest_walk_exprs(stmt, note_read, context);
 }
 
@@ -129,6 +190,7 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     a.around = loop ? nest_step_loop(edit, step, 1, refusal) : NULL;
     if (!a.around || !nest_step_number(edit, step, 1, 1, &a.rounds, refusal))
         return false;
+    a.loop = loop;
     bool is_around = a.around == loop;
     const size_t depth = nest_loops_around(edit->nest, loop, around);
     for (size_t i = 0; i < depth; i++)
@@ -142,6 +204,11 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (a.is_too_many)
         return nest_refuse(edit, refusal, "loop '%s' reads more than %d lines a round", loop->name,
                            MOST_LINES);
+    if (a.count == 0 && a.is_unknown)
+        return nest_refuse(edit, refusal,
+                           "where loop '%s' reads in a later round of '%s' is not known so early: "
+                           "memory, a function or a variable that the loop assigns says it",
+                           loop->name, a.around->name);
     if (a.count == 0)
         return nest_refuse(edit, refusal, "nothing that loop '%s' reads moves with loop '%s'",
                            loop->name, a.around->name);
@@ -166,7 +233,7 @@ const struct nest_move nest_move_prefetch = {
     .parameters = "prefetch(LOOP,AROUND:ROUNDS); AROUND may be LOOP itself; the last step on LOOP",
     .precondition =
         "the loop is innermost; what it reads moves with AROUND, by what is known at its "
-        "beginning or declared in it with a value",
+        "beginning or declared in it with a value, and not by what is read from memory",
     .effect = "1.2 to 1.4 times where rows come from memory and are read more than once",
     .breaks = "instructions that gain nothing where the data is in a cache",
     .numerics = NUMERICS_EXACT,

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 
+#include <ctype.h>
 #include <string.h>
 
 struct name_search {
@@ -32,6 +33,30 @@ static bool is_taken(const struct nest *nest, const char *name)
     }
     (void)nest_walk(nest->body, names_it, &search);
     return search.is_taken || strstr(nest->prologue, name) != NULL;
+}
+
+static bool is_word_byte(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool lacks_word(void *context, struct nest_stmt *stmt, int depth)
+{
+    const char *name = context;
+    const size_t length = strlen(name);
+    (void)depth;
+    const char *at = stmt->kind == NEST_OPAQUE ? strstr(stmt->text, name) : NULL;
+    for (; at; at = strstr(at + 1, name)) {
+        if ((at == stmt->text || !is_word_byte(at[-1])) && !is_word_byte(at[length]))
+            return false;
+    }
+    return true;
+}
+
+bool nest_text_names(struct nest_stmt *first, const char *name)
+{
+    char word[256];
+    return strlen(name) >= sizeof word || !nest_walk(first, lacks_word, strcpy(word, name));
 }
 
 const char *nest_new_name(const struct nest_edit *edit, const char *wish)
