@@ -154,13 +154,13 @@ struct build_notes {
     struct tool_output record, assembly;
 };
 
-/* Compiles once more, confined like any build. A candidate that is refused or does not compile is
- * a problem of both; false is for a host that cannot compile at all. */
+/* Compiles once more, confined like any build. A candidate that is refused or does not compile, or
+ * a compiler that cannot be run, is a problem of both; false only where the user interrupted. */
 bool target_notes(struct target *target, const struct build_request *request, struct arena *arena,
                   struct build_notes *out, struct err *err);
 
 /* Static throughput of a block of assembly, the body of a loop: what llvm-mca says of this
- * processor. Confined too. */
+ * processor. Confined too; one that cannot be run is a problem, as for target_notes. */
 bool target_throughput(struct target *target, const char *block, struct arena *arena,
                        struct tool_output *out, struct err *err);
 

@@ -4,6 +4,8 @@
  */
 #include "base/str.h"
 #include "os/file.h"
+#include "os/os.h"
+#include "os/process.h"
 #include "target/cpu/cpu.h"
 #include "target/target.h"
 
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -170,6 +173,78 @@ static void target_throughput__a_block__a_report_or_a_reason(void **state)
         assert_non_null(strstr(good.text, "Total Cycles:"));
     else
         assert_true(good.text[0] == '\0');
+}
+
+/* A folder of its own at the front of PATH, with one program in it. */
+static char *put_on_path(struct fixture *f, const char *name, const char *script, char **old_path)
+{
+    char *dir = NULL;
+    *old_path = arena_strdup(&f->arena, getenv("PATH"));
+    assert_true(os_make_temp_dir("kope-test", &f->arena, &dir, &f->err));
+    const char *file = os_path_join(&f->arena, dir, name);
+    assert_true(os_write_file(file, script, strlen(script), false, &f->err));
+    assert_int_equal(chmod(file, 0755), 0);
+    assert_int_equal(setenv("PATH", arena_printf(&f->arena, "%s:%s", dir, *old_path), 1), 0);
+    return dir;
+}
+
+static const struct target_tool *mca_of(struct fixture *f, struct target_tool *tools)
+{
+    const size_t count = target_tools(f->target, &f->arena, tools, TARGET_MAX_TOOLS);
+    for (size_t i = 0; i < count; i++) {
+        if (str_starts_with(tools[i].name, "llvm-mca"))
+            return &tools[i];
+    }
+    fail_msg("no llvm-mca among %zu tools", count);
+    return NULL;
+}
+
+static void target_throughput__out_of_reach_of_the_box__a_problem_and_no_error(void **state)
+{
+    struct fixture *f = *state;
+    char *path = NULL;
+    struct target_tool tools[TARGET_MAX_TOOLS];
+    struct tool_output said = {.tool = ""};
+    char *dir = put_on_path(f, "llvm-mca-40", "#!/bin/sh\necho 'Total Cycles: 5'\n", &path);
+    const bool ok = target_throughput(f->target, "\tnop\n", &f->arena, &said, &f->err);
+    const struct target_tool *tool = mca_of(f, tools);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    assert_true(os_remove_tree(dir, &f->err));
+    if (!ok)
+        fail_msg("%s", f->err.message);
+    if (os_landlock_abi() <= 0)
+        skip();
+    /* Another one, which it can read, goes before it; doctor says the same. */
+    assert_string_equal(tool->name, said.tool);
+    if (str_equal(said.tool, "llvm-mca-40")) {
+        assert_non_null(strstr(said.problem, "cannot read"));
+        assert_string_equal(tool->problem, said.problem);
+    }
+}
+
+static void target_notes__compiler_is_gone__a_problem_and_no_error(void **state)
+{
+    struct fixture *f = *state;
+    CLEANUP(target_close) struct target *target = NULL;
+    char *path = NULL;
+    char *dir = put_on_path(f, "gcc-98",
+                            "#!/bin/sh\n[ $1 = -dumpfullversion ] && echo 98.1.0 && exit\n"
+                            "exec gcc \"$@\"\n",
+                            &path);
+    const bool is_open = target_open("cpu", NULL, &target, &f->err);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    assert_true(os_remove_tree(dir, &f->err));
+    assert_true(is_open);
+    const struct candidate candidate = {
+        .source = HEAD KERNEL(PLAIN), .compiler = "gcc-98", .flags = {"-O2"}, .flag_count = 1};
+    const struct build_request request = {
+        .task = f->task, .candidate = &candidate, .real_name = "float"};
+    struct build_notes notes;
+    if (!target_notes(target, &request, &f->arena, &notes, &f->err))
+        fail_msg("%s", f->err.message);
+    assert_string_equal(notes.record.tool, "gcc-98");
+    assert_non_null(strstr(notes.record.problem, "gcc-98"));
+    assert_string_equal(notes.assembly.problem, notes.record.problem);
 }
 
 static void target_build__syntax_error__failed_with_diagnostics(void **state)
@@ -592,6 +667,8 @@ int main(void)
         cmocka_unit_test(target_notes__every_compiler__record_and_assembly_with_lines),
         cmocka_unit_test(target_notes__refused_or_wrong__a_problem_in_words),
         cmocka_unit_test(target_throughput__a_block__a_report_or_a_reason),
+        cmocka_unit_test(target_throughput__out_of_reach_of_the_box__a_problem_and_no_error),
+        cmocka_unit_test(target_notes__compiler_is_gone__a_problem_and_no_error),
         cmocka_unit_test(target_build__syntax_error__failed_with_diagnostics),
         cmocka_unit_test(target_build__no_entry__failed_and_says_the_signature),
         cmocka_unit_test(target_build__same_code_in_other_words__same_code_id),

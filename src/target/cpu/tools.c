@@ -23,6 +23,14 @@ static struct tool_output failed(const char *tool, const char *problem)
     return (struct tool_output){.tool = tool, .text = "", .problem = problem};
 }
 
+/* A profile ends where the user interrupts; whatever else keeps a tool from running is that tool's
+ * problem, not the run's. */
+static bool pass_on(const struct err *why, struct err *err)
+{
+    *err = *why;
+    return false;
+}
+
 /* Why a tool that was run gave nothing. */
 static const char *problem_of(const struct process_result *result, struct arena *arena)
 {
@@ -130,18 +138,24 @@ bool cpu_notes(struct target *target, const struct build_request *request, struc
     CLEANUP(arena_free) struct arena step = {0};
     struct build_result refused = {.evidence = ""};
     struct build_notes notes = {.family = ""};
+    struct err why;
     struct building b = {.target = target,
                          .request = request,
                          .arena = arena,
                          .step = &step,
                          .out = &refused,
-                         .err = err};
+                         .err = &why};
     if (build_screen(&b) != STEP_DONE) {
-        notes.record = notes.assembly = failed("", refused.evidence);
+        const char *tool = b.compiler ? b.compiler->name : "compiler";
+        notes.record = notes.assembly = failed(arena_strdup(arena, tool), refused.evidence);
     } else {
+        const char *tool = arena_strdup(arena, b.compiler->name);
         notes.family = b.compiler->family;
-        if (!in_folder(&b, make_notes, &notes))
-            return err_within(err, "asking %s about '%s'", b.compiler->name, request->task->name);
+        if (!in_folder(&b, make_notes, &notes)) {
+            if (why.kind == ERR_INTERRUPTED)
+                return pass_on(&why, err);
+            notes.record = notes.assembly = failed(tool, arena_strdup(arena, why.message));
+        }
     }
     *out = notes;
     return true;
@@ -150,41 +164,72 @@ bool cpu_notes(struct target *target, const struct build_request *request, struc
 /* --- llvm-mca ---------------------------------------------------------------------------------
  */
 
-/* The newest on PATH, and how it is called; NULL. */
-static const char *find_mca(struct arena *arena, const char **name)
+/* An llvm-mca of PATH: its file, and what is in the way where it cannot be used. */
+struct mca {
+    const char *name, *path, *problem; /* "llvm-mca-14"; "" where it is fine */
+};
+
+/* May a confined program be this one? A kernel without Landlock lets it. */
+static bool box_reads(const struct target *target, const char *path, struct arena *arena)
 {
-    for (int version = NEWEST_MCA; version >= OLDEST_MCA; version--) {
-        *name = arena_printf(arena, "llvm-mca-%d", version);
-        const char *path = os_find_program(*name, arena);
-        if (path)
-            return path;
+    struct err ignored;
+    char *real = NULL;
+    if (os_landlock_abi() <= 0)
+        return true;
+    if (!os_path_real(path, arena, &real, &ignored))
+        return false;
+    for (const char **folder = build_read_paths(target, arena); *folder; folder++) {
+        char *within = NULL;
+        if (!os_path_real(*folder, arena, &within, &ignored))
+            continue;
+        const size_t length = strlen(within);
+        if (str_starts_with(real, within) && (real[length] == '/' || real[length] == '\0'))
+            return true;
     }
-    *name = "llvm-mca";
-    return os_find_program(*name, arena);
+    return false;
+}
+
+/* The newest on PATH that the box can read; else why there is none. */
+static struct mca find_mca(const struct target *target, struct arena *arena)
+{
+    struct mca out = {.name = "llvm-mca", .problem = "not installed"};
+    for (int version = NEWEST_MCA; version >= OLDEST_MCA - 1; version--) {
+        const char *name =
+            version < OLDEST_MCA ? "llvm-mca" : arena_printf(arena, "llvm-mca-%d", version);
+        const char *path = os_find_program(name, arena);
+        if (path && box_reads(target, path, arena))
+            return (struct mca){name, path, ""};
+        if (path && !out.path)
+            out = (struct mca){
+                name, path,
+                arena_printf(arena, "the box of a compiler cannot read '%.100s'", path)};
+    }
+    return out;
 }
 
 struct throughput {
-    const char *path, *name, *block;
+    const struct mca *mca;
+    const char *block;
     struct tool_output *out;
 };
 
 static bool run_mca(struct building *b, void *context)
 {
     const struct throughput *t = context;
-    const char *const argv[] = {
-        t->path, "-mcpu=native", "-iterations=100", "-bottleneck-analysis", block_file, NULL};
+    const char *const argv[] = {t->mca->path,           "-mcpu=native", "-iterations=100",
+                                "-bottleneck-analysis", block_file,     NULL};
     struct process_result result;
     if (!os_write_file(os_path_join(b->step, b->dir, block_file), t->block, strlen(t->block), false,
                        b->err) ||
         !build_run_tool(b, argv, THROUGHPUT_LIMIT_NS, TARGET_MOST_TOOL_BYTES, &result))
         return false;
     if (result.interrupted)
-        return err_set(b->err, ERR_INTERRUPTED, "interrupted while %s ran", t->name);
+        return err_set(b->err, ERR_INTERRUPTED, "interrupted while %s ran", t->mca->name);
     if (result.timed_out || result.signal || result.exit_code != 0) {
-        *t->out = failed(t->name, problem_of(&result, b->arena));
+        *t->out = failed(t->mca->name, problem_of(&result, b->arena));
         return true;
     }
-    *t->out = (struct tool_output){.tool = t->name,
+    *t->out = (struct tool_output){.tool = t->mca->name,
                                    .text = arena_strdup(b->arena, result.out),
                                    .problem = "",
                                    .is_cut = result.truncated};
@@ -196,15 +241,19 @@ bool cpu_throughput(struct target *target, const char *block, struct arena *aren
 {
     CLEANUP(arena_free) struct arena step = {0};
     struct tool_output said = {.tool = ""};
-    struct throughput t = {.block = block, .out = &said};
-    struct building b = {.target = target, .arena = arena, .step = &step, .err = err};
-    t.path = find_mca(arena, &t.name);
-    if (!t.path) {
-        *out = failed("llvm-mca", "llvm-mca is not installed");
+    struct err why;
+    struct building b = {.target = target, .arena = arena, .step = &step, .err = &why};
+    const struct mca mca = find_mca(target, arena);
+    struct throughput t = {.mca = &mca, .block = block, .out = &said};
+    if (mca.problem[0]) {
+        *out = failed(mca.name, mca.path ? mca.problem : "llvm-mca is not installed");
         return true;
     }
-    if (!in_folder(&b, run_mca, &t))
-        return err_within(err, "running %s", t.name);
+    if (!in_folder(&b, run_mca, &t)) {
+        if (why.kind == ERR_INTERRUPTED)
+            return pass_on(&why, err);
+        said = failed(mca.name, arena_strdup(arena, why.message));
+    }
     *out = said;
     return true;
 }
@@ -213,17 +262,16 @@ size_t cpu_tools(const struct target *target, struct arena *arena, struct target
                  size_t capacity)
 {
     const struct target_features *f = &target->features;
-    const char *mca = NULL;
-    const bool has_mca = find_mca(arena, &mca) != NULL;
+    const struct mca mca = find_mca(target, arena);
     const struct target_tool tools[] = {
         {.name = arena_printf(arena, "records of %s", f->compilers[0].name),
          .purpose = "which loops are not vectorized, and why",
          .problem = "",
          .help = ""},
-        {.name = mca,
+        {.name = mca.name,
          .purpose = "what the hot loop waits for: ports, dependences, the front end",
-         .problem = has_mca ? "" : "not installed",
-         .help = "apt-get install llvm"},
+         .problem = mca.problem,
+         .help = mca.path ? "install it below /usr" : "apt-get install llvm"},
         {.name = "sampling by the CPU clock",
          .purpose = "which line takes the time",
          .problem = "the box hides the child of a candidate from perf_event",
