@@ -59,7 +59,10 @@ static void write_findings(const struct profile_result *r, struct json_writer *w
             (void)buf_printf(text, "  learned where this was found: %s\n", f->learned);
     }
     json_end_array(w);
-    if (r->count == 0)
+    bool any_ran = false;
+    for (size_t i = 0; i < r->tool_count; i++)
+        any_ran |= r->tools[i].ran;
+    if (r->count == 0 && any_ran)
         (void)buf_append_str(text, "no tool found anything that holds it up\n");
 }
 
@@ -94,6 +97,7 @@ static bool run_profile(const struct command_call *call, struct command_result *
     (void)buf_printf(&out->text, "%s: %s\n", r.task->name, r.what);
     if (r.problem[0])
         (void)buf_printf(&out->text, "not timed: %s\n", r.problem);
+    out->exit_code = r.exit_code;
     if (r.roofline_text[0])
         (void)buf_printf(&out->text, "%s: %s\n", r.roofline, r.roofline_text);
     write_findings(&r, &w, &out->text);

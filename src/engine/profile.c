@@ -41,9 +41,18 @@ static bool choose_candidate(struct run *run, const struct profile_opts *opts, c
     return reference_candidate(run, out, err);
 }
 
+/* One that is right and was only not to be timed on this machine now has its findings all the same.
+ */
+static void not_timed(struct run *run, const struct verdict *verdict, struct profile_result *out)
+{
+    out->problem = verdict_summary(verdict, run->arena);
+    if (verdict->kind != VERDICT_TOO_NOISY)
+        out->exit_code = verdict_kind_exit_code(verdict->kind);
+}
+
 /* The class of its slowest case. False only where the host cannot tell. */
 static bool classify(struct run *run, const struct candidate *candidate, struct roofline *roofline,
-                     const char **problem, struct err *err)
+                     struct profile_result *out, struct err *err)
 {
     struct verdict verdict;
     const struct case_result *slowest = NULL;
@@ -55,10 +64,28 @@ static bool classify(struct run *run, const struct candidate *candidate, struct 
     if (!gate_judge(run->gate, candidate, -(double)INFINITY, run->arena, &verdict, err))
         return false;
     if (verdict.kind != VERDICT_TIMED)
-        *problem = verdict_summary(&verdict, run->arena);
+        not_timed(run, &verdict, out);
     else if (run_slowest_case(run->task, verdict.cases, verdict.case_count, &slowest, &which))
         *roofline =
             profile_roofline(run->task, which, run->features, slowest->candidate_ns, run->arena);
+    return true;
+}
+
+/* Without a gate: does it build? */
+static bool try_build(struct run *run, const struct build_request *request,
+                      struct profile_result *out, struct err *err)
+{
+    struct build_result built = {0};
+    run_stage(run, "building the candidate");
+    if (!target_build(run->target, request, run->arena, &built, err))
+        return false;
+    if (built.status != BUILD_OK)
+        not_timed(run,
+                  &(struct verdict){.kind = built.status == BUILD_REJECTED ? VERDICT_REJECTED
+                                                                           : VERDICT_BUILD_FAILED,
+                                    .mechanism = built.mechanism,
+                                    .evidence = built.evidence},
+                  out);
     return true;
 }
 
@@ -95,14 +122,16 @@ static bool profile_it(struct run *run, const struct profile_opts *opts, struct 
     struct profile profile;
     const char *what = "";
     out->problem = "";
-    if (!choose_candidate(run, opts, &what, &candidate, err) ||
-        (!opts->no_timing && !classify(run, &candidate, &roofline, &out->problem, err)))
+    if (!choose_candidate(run, opts, &what, &candidate, err))
+        return false;
+    const struct build_request request = {
+        .task = run->task, .candidate = &candidate, .real_name = dtype_c_name(run->task->dtype)};
+    if (opts->no_timing ? !try_build(run, &request, out, err)
+                        : !classify(run, &candidate, &roofline, out, err))
         return false;
     const struct profile_plan plan = opts->all_tools
                                          ? profile_plan(ROOFLINE_UNKNOWN, 0.0)
                                          : profile_plan(roofline.roofline, roofline.share);
-    const struct build_request request = {
-        .task = run->task, .candidate = &candidate, .real_name = dtype_c_name(run->task->dtype)};
     run_stage(run, "asking the tools");
     if (!profile_run(run->target, &request, &plan, run->arena, &profile, err))
         return false;

@@ -28,7 +28,8 @@ struct profile_line {
 struct profile_result {
     const struct task *task;
     const char *what;          /* "the plain reference, gcc-12 -O3 -march=native" */
-    const char *problem;       /* it was judged and not timed: its verdict in a line; "" */
+    const char *problem;       /* it was judged and not timed, or not built: the verdict; "" */
+    int exit_code;             /* of that verdict; 0 */
     const char *roofline;      /* class: "memory"; "unknown" */
     const char *roofline_text; /* "" */
     double share;

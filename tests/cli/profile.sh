@@ -5,4 +5,10 @@ cp -r "$DATA/landscape" . && echo '/* fake: missed 4 statement clobbers memory: 
 "$KOPE" memory stats | grep decisions
 "$KOPE" profile landscape --target fake --best --candidate x.c 2>&1
 "$KOPE" profile landscape --target fake --best 2>&1
+# A candidate that is not built or not right has check's exit code, and nobody says that nothing holds it up.
+for verdict in build-failed 'reject M12-object' wrong; do
+  { cat landscape/reference.c; echo "/* fake: $verdict */"; } >bad.c
+  "$KOPE" profile landscape --target fake --candidate bad.c 2>/dev/null | grep "^no tool\|^not timed"; echo "exit ${PIPESTATUS[0]}"
+  "$KOPE" profile landscape --target fake --candidate bad.c --no-timing --json 2>/dev/null | tail -1 | grep -o '"problem":"[^"]*"'
+done
 true
