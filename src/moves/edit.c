@@ -92,7 +92,44 @@ static size_t restrict_place(const struct tokens *tokens, size_t begin, size_t e
 static bool is_shared(const struct tokens *tokens, const struct definition *d, size_t parameter)
 {
     const size_t place = source_parameter_place(tokens, d, parameter);
-    return place < d->task->arg_count && task_arg_is_shared(d->task, place);
+    return d->task && place < d->task->arg_count && task_arg_is_shared(d->task, place);
+}
+
+/* Adds what makes the pointer parameters of the definition restrict; do any share a buffer? */
+static bool add_restrict(const struct tokens *tokens, const struct definition *d,
+                         struct arena *arena, struct patches *patches)
+{
+    bool shares = false;
+    size_t begin = d->open + 1;
+    for (size_t i = begin; i <= d->close; i++) {
+        if (i < d->close && (token_is(tokens, i, "(") || token_is(tokens, i, "["))) {
+            i = tokens->items[i].match;
+            continue;
+        }
+        if (i < d->close && !token_is(tokens, i, ","))
+            continue;
+        const size_t place = restrict_place(tokens, begin, i);
+        const bool is_kept = is_shared(tokens, d, begin);
+        shares = shares || is_kept;
+        if (place != TOKEN_NONE && !is_kept)
+            edit_add(patches, arena, tokens->items[place].end, 0,
+                     token_is(tokens, place, "[") ? "restrict" : "restrict ");
+        begin = i + 1;
+    }
+    return shares;
+}
+
+static char *apply_restrict(const struct tokens *tokens, const struct definition *d,
+                            struct arena *arena, const char **refusal)
+{
+    struct patches patches = {0};
+    const bool shares = add_restrict(tokens, d, arena, &patches);
+    if (patches.count > 0)
+        return edit_apply(tokens->text, &patches, arena);
+    *refusal = shares ? "every pointer parameter is restrict already, or shares its buffer with "
+                        "another by the task's 'alias'"
+                      : "every pointer parameter is restrict already";
+    return NULL;
 }
 
 char *edit_restrict(const char *text, const struct task *task, struct arena *arena,
@@ -102,30 +139,22 @@ char *edit_restrict(const char *text, const struct task *task, struct arena *are
     struct definition d;
     if (!lex(text, arena, &tokens, refusal) || !source_find_definition(&tokens, task, &d, refusal))
         return NULL;
-    struct patches patches = {0};
-    bool shares = false;
-    size_t begin = d.open + 1;
-    for (size_t i = begin; i <= d.close; i++) {
-        if (i < d.close && (token_is(&tokens, i, "(") || token_is(&tokens, i, "["))) {
-            i = tokens.items[i].match;
-            continue;
-        }
-        if (i < d.close && !token_is(&tokens, i, ","))
-            continue;
-        const size_t place = restrict_place(&tokens, begin, i);
-        shares = shares || is_shared(&tokens, &d, begin);
-        if (place != TOKEN_NONE && !is_shared(&tokens, &d, begin))
-            edit_add(&patches, arena, tokens.items[place].end, 0,
-                     token_is(&tokens, place, "[") ? "restrict" : "restrict ");
-        begin = i + 1;
-    }
-    if (patches.count == 0) {
-        *refusal = shares ? "every pointer parameter is restrict already, or shares its buffer "
-                            "with another by the task's 'alias'"
-                          : "every pointer parameter is restrict already";
+    return apply_restrict(&tokens, &d, arena, refusal);
+}
+
+char *edit_restrict_signature(const char *signature, const struct task *task, struct arena *arena,
+                              const char **refusal)
+{
+    struct tokens tokens;
+    if (!lex(signature, arena, &tokens, refusal))
+        return NULL;
+    if (tokens.count == 0 || !token_is(&tokens, tokens.count - 1, ")")) {
+        *refusal = "the parameters of the entry point are not understood";
         return NULL;
     }
-    return edit_apply(text, &patches, arena);
+    const struct definition d = {
+        .task = task, .open = tokens.items[tokens.count - 1].match, .close = tokens.count - 1};
+    return apply_restrict(&tokens, &d, arena, refusal);
 }
 
 char *edit_flatten(const char *text, const struct task *task, struct arena *arena,

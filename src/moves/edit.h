@@ -34,6 +34,9 @@ void edit_add_pragma(struct patches *patches, struct arena *arena, const struct 
  * task's contract those of others do not overlap. */
 char *edit_restrict(const char *text, const struct task *task, struct arena *arena,
                     const char **refusal);
+/* The same for the text of a definition up to the ')' of its parameters; `task` may be NULL. */
+char *edit_restrict_signature(const char *signature, const struct task *task, struct arena *arena,
+                              const char **refusal);
 
 /* What `#pragma omp simd` may be put on. */
 enum simd_part {                    /* in the order of the options of the field 'simd' */
