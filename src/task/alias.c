@@ -53,10 +53,16 @@ static bool check_pair(const struct task_reader *reader, const struct yaml *at,
         return err_hint(reader->err, "write both shapes alike, with the same 'ld'; or make it one "
                                      "argument with role: inout that covers both");
     }
-    for (size_t i = 0; i < task->arg_count; i++)
-        if (task->args[i].has_alias && &task->args[task->args[i].alias] == other)
-            return yaml_error(at, reader->err, "'%s' has the buffer of '%s' already",
-                              task->args[i].name, other->name);
+    for (size_t i = 0; i < task->arg_count; i++) {
+        if (!task->args[i].has_alias || &task->args[task->args[i].alias] != other)
+            continue;
+        (void)yaml_error(at, reader->err, "'alias' of '%s' is '%s', whose buffer '%s' has already",
+                         arg->name, other->name, task->args[i].name);
+        return err_hint(reader->err,
+                        "one output takes an input's buffer: leave 'alias' out of "
+                        "'%s' or '%s'",
+                        task->args[i].name, arg->name);
+    }
     return true;
 }
 

@@ -152,17 +152,40 @@ static bool read_costs(struct task_reader *reader)
            (!bytes || expr_parse(reader, bytes, true, &reader->task->bytes));
 }
 
-/* Does `word` stand in `text` as a whole word? */
-static bool has_word(const char *text, const char *word)
+/* One past the comment, the string or the character constant that begins at `at`; `at` itself where
+ * none does. */
+static const char *skip_no_code(const char *at)
+{
+    const char end = at[0] == '"' || at[0] == '\'' ? at[0] : at[1] == '/' ? '\n' : '\0';
+    if (at[0] == '/' && at[1] == '*') {
+        const char *close = strstr(at + 2, "*/");
+        return close ? close + 2 : at + strlen(at);
+    }
+    if (end == '\0' || (end == '\n' && at[0] != '/'))
+        return at;
+    for (at += end == '\n' ? 2 : 1; *at != '\0'; at++) {
+        if (*at == end || *at == '\n') /* a constant ends with its line at the latest */
+            return at + 1;
+        if (*at == '\\' && at[1] != '\0')
+            at++;
+    }
+    return at;
+}
+
+/* Where `word` stands in the C source `text` as a word of code; NULL. */
+static const char *find_word(const char *text, const char *word)
 {
     const size_t length = strlen(word);
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
-        const unsigned char before = at == text ? ' ' : (unsigned char)at[-1];
-        const unsigned char after = (unsigned char)at[length];
-        if (!isalnum(before) && before != '_' && !isalnum(after) && after != '_')
-            return true;
+    for (const char *at = text; *at != '\0';) {
+        const char *behind = skip_no_code(at);
+        size_t letters = 0;
+        while (behind == at && (isalnum((unsigned char)at[letters]) || at[letters] == '_'))
+            letters++;
+        if (letters == length && strncmp(at, word, length) == 0)
+            return at;
+        at = behind > at ? behind : at + (letters > 0 ? letters : 1);
     }
-    return false;
+    return NULL;
 }
 
 /* A reference that says of two arguments in one buffer that they are not is no C, and what it
@@ -170,12 +193,20 @@ static bool has_word(const char *text, const char *word)
 static bool check_restrict(const struct task_reader *reader, const char *reference)
 {
     static const char *const words[] = {"restrict", "__restrict", "__restrict__"};
+    const struct task *task = reader->task;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!task_is_in_place(reader->task) || !has_word(reference, words[i]))
+        const char *found = task_is_in_place(task) ? find_word(reference, words[i]) : NULL;
+        int line = 1;
+        int column = 1;
+        if (!found)
             continue;
-        (void)yaml_error(yaml_get(reader->root, "args"), reader->err,
-                         "the reference has the word '%s', but %s", words[i],
-                         task_alias_text(reader->task, reader->arena));
+        for (const char *at = reference; at < found; at++) {
+            column = *at == '\n' ? 1 : column + 1;
+            line += *at == '\n';
+        }
+        (void)err_set(reader->err, ERR_BAD_INPUT,
+                      "%s:%d:%d: the reference has the word '%s', but %s", task->reference_path,
+                      line, column, words[i], task_alias_text(task, reader->arena));
         return err_hint(reader->err, "take it out of the reference, or 'alias' out of the task");
     }
     return true;
@@ -184,7 +215,7 @@ static bool check_restrict(const struct task_reader *reader, const char *referen
 static bool check_reference(const struct task_reader *reader, const char *reference)
 {
     const struct task *task = reader->task;
-    if (has_word(reference, task->entry))
+    if (find_word(reference, task->entry))
         return check_restrict(reader, reference);
     const struct yaml *at = yaml_get(reader->root, "entry");
     (void)yaml_error(at ? at : yaml_get(reader->root, "name"), reader->err,
@@ -199,13 +230,13 @@ static bool read_task(const struct yaml *root, const char *reference, const char
 {
     struct task *task = arena_alloc(arena, sizeof *task);
     struct task_reader reader = {.root = root, .task = task, .arena = arena, .err = err};
+    task->dir = arena_strdup(arena, dir);
+    task->reference_path = dir[0] ? os_path_join(arena, dir, file) : arena_strdup(arena, file);
     if (!yaml_check_keys(root, root_keys, err) || !read_labels(&reader) ||
         !read_numerics(&reader) || !read_axes(&reader) || !read_attrs(&reader) ||
         !read_args(&reader) || !read_specials(&reader) || !read_costs(&reader) ||
         !read_cases(&reader) || !check_reference(&reader, reference))
         return false;
-    task->dir = arena_strdup(arena, dir);
-    task->reference_path = dir[0] ? os_path_join(arena, dir, file) : arena_strdup(arena, file);
     task->reference = arena_strdup(arena, reference);
     task_identify(task);
     *out = task;

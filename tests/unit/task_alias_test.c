@@ -168,7 +168,8 @@ static void task_parse__wrong_alias__says_where_and_how(void **state)
          "task.yaml:7:44: 'alias' of 'w', whose role is in", NULL},
         {"name: c, role: inout, shape: [n]",
          "name: c, role: out, dtype: int32, shape: [n], alias: b",
-         "task.yaml:10:59: 'out_b' has the buffer of 'b' already", ""},
+         "task.yaml:10:59: 'alias' of 'c' is 'b', whose buffer 'out_b' has already",
+         "one output takes an input's buffer: leave 'alias' out of 'out_b' or 'c'"},
         {"alias: b", "alias: [b]", "task.yaml:6:63: 'alias' must be one value", NULL},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
@@ -193,14 +194,42 @@ static void task_parse__reference_says_restrict__is_refused(void **state)
         CLEANUP(arena_free) struct arena arena = {0};
         struct err err = {0};
         const struct task *task = NULL;
-        const char *reference =
-            arena_printf(&arena, "void both(const real *%s a, real *y) {}\n", words[i]);
+        const char *reference = arena_printf(
+            &arena, "/* it is */ void both(const real *a,\n    real *%s y) {}\n", words[i]);
         assert_false(parse("both", "both", reference, &arena, &task, &err));
         assert_non_null(
             strstr(err.message,
-                   arena_printf(&arena, "task.yaml:5:3: the reference has the word '%s', but ",
+                   arena_printf(&arena, "reference.c:2:11: the reference has the word '%s', but ",
                                 words[i])));
     }
+}
+
+static void task_parse__restrict_is_no_code__is_accepted(void **state)
+{
+    (void)state;
+    static const char *const references[] = {
+        "/* no restrict: x and y are one */ void both(void) {}\n",
+        "#if 0\n#error don't\n#endif\nvoid both(void) {}\n",
+        "// restrict\nvoid both(void) {}\n",
+        "// a line that goes on \\\nrestrict\nvoid both(void) {}\n",
+        "void both(void) { const char *s = \"a \\\" restrict\"; }\n",
+        "void both(void) { int restrict_1 = '\"'; int q = '\\''; /* ' */ }\n",
+    };
+    for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct err err = {0};
+        const struct task *task = NULL;
+        if (!parse("both", "both", references[i], &arena, &task, &err))
+            fail_msg("'%s': %s", references[i], err.message);
+    }
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct err err = {0};
+    const struct task *task = NULL;
+    assert_false(parse("both", "both", "void f(void) {} // both\n", &arena, &task, &err));
+    assert_non_null(strstr(err.message, "the reference does not define 'both'"));
+    assert_false(parse("both", "both", "void both(void) { '\"'; } /* \" */ real *restrict p;\n",
+                       &arena, &task, &err));
+    assert_non_null(strstr(err.message, "reference.c:1:40: the reference has the word"));
 }
 
 int main(void)
@@ -212,6 +241,7 @@ int main(void)
         cmocka_unit_test(task_parse__alias_is_changed__id_differs),
         cmocka_unit_test(task_parse__wrong_alias__says_where_and_how),
         cmocka_unit_test(task_parse__reference_says_restrict__is_refused),
+        cmocka_unit_test(task_parse__restrict_is_no_code__is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
