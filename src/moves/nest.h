@@ -50,6 +50,9 @@ struct nest_symbol {
      * both wherever either is named, so that for every move the two are one array. NULL: none. */
     const struct nest_symbol *same;
     /* NEST_ARRAY declared in the function: its dimensions. */
+    /* A parameter: what the task calls the argument, attribute or axis at its place, whatever the
+     * source calls it; shapes are written in these names. NULL: nothing. */
+    const char *task_name;
     const struct nest_expr *dimensions[NEST_MAX_DIMENSIONS];
     size_t rank;
     const struct nest_symbol *base; /* NEST_POINTER */

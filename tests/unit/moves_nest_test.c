@@ -314,6 +314,33 @@ static void nest_delinearize__flat_subscripts__by_the_declared_shape(void **stat
     }
 }
 
+/* The source calls the first argument what the task calls the second, and turns the axes. */
+static void nest_delinearize__names_are_the_sources_own__shapes_go_by_place(void **state)
+{
+    static const struct task turned = {.name = "f",
+                                       .entry = "f",
+                                       .axes = {{.name = "n"}, {.name = "m"}},
+                                       .axis_count = 2,
+                                       .args = {{.name = "a", .rank = 2, .shape_text = {"n", "m"}},
+                                                {.name = "b", .rank = 2, .shape_text = {"m", "n"}}},
+                                       .arg_count = 2};
+    static const char source[] = "void f(const real *b, real *a, int64_t m, int64_t n)\n{\n"
+                                 "    for (int64_t i = 0; i < m; i++)\n"
+                                 "        for (int64_t j = 0; j < n; j++)\n"
+                                 "            a[j * m + i] = b[i * n + j];\n}\n";
+    CLEANUP(arena_free) struct arena arena = {0};
+    CLEANUP(buf_free) struct buf text = {0};
+    struct nest *nest = NULL;
+    const char *why = NULL;
+    (void)state;
+    assert_true(nest_read(&turned, source, &arena, &nest, &why));
+    nest_explain(nest, &arena, &text);
+    assert_non_null(strstr(buf_text(&text), "a[j][i]"));
+    assert_non_null(strstr(buf_text(&text), "b[i][j]"));
+    assert_int_equal(nest->symbols[0]->argument, 0);
+    assert_int_equal(nest->symbols[1]->argument, 1);
+}
+
 /* (i * m + j) and the subscripts it is taken apart into have to be the same number. */
 static void poly__multiplied_out_and_back__is_equal(void **state)
 {
@@ -343,6 +370,7 @@ int main(void)
         cmocka_unit_test(nest_read__no_definition_or_open_brackets__is_refused_in_words),
         cmocka_unit_test(nest_read__deep_or_endless_text__is_bounded),
         cmocka_unit_test(nest_delinearize__flat_subscripts__by_the_declared_shape),
+        cmocka_unit_test(nest_delinearize__names_are_the_sources_own__shapes_go_by_place),
         cmocka_unit_test(poly__multiplied_out_and_back__is_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,13 +223,13 @@ static bool divide(struct poly *flat, const struct poly_term *stride, struct pol
     return true;
 }
 
-/* The symbol of a size by its name: sizes are integer parameters. */
+/* The symbol of a size by the task's name for it: sizes are integer parameters. */
 static const struct nest_symbol *find_size(const struct nest *nest, const char *name, size_t length)
 {
     for (size_t i = 0; i < nest->symbol_count; i++) {
         const struct nest_symbol *symbol = nest->symbols[i];
-        if (symbol->is_parameter && symbol->is_integer && strlen(symbol->name) == length &&
-            strncmp(symbol->name, name, length) == 0)
+        if (symbol->is_parameter && symbol->is_integer && strlen(symbol->task_name) == length &&
+            strncmp(symbol->task_name, name, length) == 0)
             return symbol;
     }
     return NULL;

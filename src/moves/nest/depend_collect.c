@@ -86,7 +86,7 @@ static bool stays_within(struct depend *d, const struct access *access,
         for (size_t s = 0; s < d->nest->symbol_count && !size; s++) {
             const struct nest_symbol *symbol = d->nest->symbols[s];
             const struct nest_expr name = {.kind = NEST_NAME, .symbol = symbol};
-            if (symbol->is_parameter && str_equal(symbol->name, arg->shape_text[i]))
+            if (symbol->is_parameter && str_equal(symbol->task_name, arg->shape_text[i]))
                 size = depend_affine(d, &name, AS_SOURCE);
         }
         if (!size && str_parse_int64(arg->shape_text[i], &number))
@@ -389,9 +389,10 @@ static void set_context(struct depend *d, struct nest_stmt *const *around, size_
         for (size_t s = 0; s < d->nest->symbol_count; s++) {
             const struct nest_symbol *symbol = d->nest->symbols[s];
             const struct nest_expr name = {.kind = NEST_NAME, .symbol = symbol};
-            const char *value = symbol->is_parameter && str_equal(symbol->name, task->axes[i].name)
-                                    ? depend_affine(d, &name, AS_SOURCE)
-                                    : NULL;
+            const char *value =
+                symbol->is_parameter && str_equal(symbol->task_name, task->axes[i].name)
+                    ? depend_affine(d, &name, AS_SOURCE)
+                    : NULL;
             if (value)
                 (void)buf_printf(&text, " and %s >= %lld and %s <= %lld", value,
                                  (long long)task->axes[i].minimum, value,

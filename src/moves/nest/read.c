@@ -531,13 +531,33 @@ static bool read_statement(struct reader *r, size_t *at, struct nest_stmt **out)
 /* --- the file ----------------------------------------------------------------------------------
  */
 
-static int argument_of(const struct task *task, const char *name)
+/* What stands at a place of the entry point's signature: arguments, attributes, axes. */
+static const char *name_at(const struct task *task, size_t place)
 {
-    for (size_t i = 0; task && i < task->arg_count; i++) {
-        if (str_equal(task->args[i].name, name))
-            return (int)i;
+    if (place < task->arg_count)
+        return task->args[place].name;
+    place -= task->arg_count;
+    if (place < task->attr_count)
+        return task->attrs[place].name;
+    place -= task->attr_count;
+    return place < task->axis_count ? task->axes[place].name : NULL;
+}
+
+/* Parameters are the task's by their place: their names are the source's own. By their names where
+ * there are more or fewer, which no call of the task fits. They are the symbols from `first` on. */
+static void join_task(const struct reader *r, size_t first)
+{
+    const struct task *task = r->task;
+    const size_t count = r->nest->symbol_count - first;
+    const bool fits = task && count == task->arg_count + task->attr_count + task->axis_count;
+    for (size_t place = 0; place < count; place++) {
+        struct nest_symbol *symbol = r->nest->symbols[first + place];
+        symbol->task_name = fits ? name_at(task, place) : symbol->name;
+        for (size_t i = 0; task && i < task->arg_count && symbol->argument < 0; i++) {
+            if (str_equal(task->args[i].name, symbol->task_name))
+                symbol->argument = (int)i;
+        }
     }
-    return -1;
 }
 
 /* "const real *x" or "int64_t n", in [at, end). */
@@ -557,7 +577,6 @@ static bool read_parameter(struct reader *r, size_t at, size_t end)
     if (!symbol)
         return false;
     symbol->is_parameter = true;
-    symbol->argument = argument_of(r->task, symbol->name);
     return true;
 }
 
@@ -585,6 +604,7 @@ static bool read_parameters(struct reader *r, const struct definition *definitio
 {
     const size_t first = r->nest->symbol_count;
     size_t begin = definition->open + 1;
+    join_task(r, first);
     for (size_t at = begin; at <= definition->close; at++) {
         if (at != definition->close && !token_is(&r->tokens, at, ","))
             continue;
