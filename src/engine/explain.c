@@ -50,6 +50,7 @@ static void write_json(const struct task *task, const struct nest *nest, struct 
     json_put_string(&w, "in_place", task_alias_text(task, arena));
     json_put_int(&w, "statements", (int64_t)nest->statement_count);
     json_put_int(&w, "loops", (int64_t)nest->loop_count);
+    json_put_bool(&w, "grows_sequences", nest->loop_count <= NEST_MAX_GROWN_LOOPS);
     json_key(&w, "not_understood");
     json_begin_array(&w);
     (void)nest_walk(nest->body, write_opaque, &w);

@@ -26,6 +26,10 @@
 
 enum { NEST_MAX_DEPTH = 32, NEST_MAX_NODES = 20000, NEST_MAX_DIMENSIONS = 8 };
 
+/* Whole sequences are grown for nests of at most so many loops: each step is tried on a copy of all
+ * of it. Single moves have no such limit. */
+enum { NEST_MAX_GROWN_LOOPS = 96 };
+
 /* What a name stands for. */
 enum nest_symbol_kind {
     NEST_ARRAY,    /* pointer parameter or local array */
@@ -46,13 +50,13 @@ struct nest_symbol {
     bool is_written; /* an array whose elements are assigned; a scalar assigned after its
                         declaration */
     int argument;    /* of the task; -1: none */
+    /* A parameter: what the task calls the argument, attribute or axis at its place, whatever the
+     * source calls it; shapes are written in these names. NULL: nothing. */
+    const char *task_name;
     /* A parameter whose buffer is another one's too, by the task's `alias`: the one that stands for
      * both wherever either is named, so that for every move the two are one array. NULL: none. */
     const struct nest_symbol *same;
     /* NEST_ARRAY declared in the function: its dimensions. */
-    /* A parameter: what the task calls the argument, attribute or axis at its place, whatever the
-     * source calls it; shapes are written in these names. NULL: nothing. */
-    const char *task_name;
     const struct nest_expr *dimensions[NEST_MAX_DIMENSIONS];
     size_t rank;
     const struct nest_symbol *base; /* NEST_POINTER */

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "moves/nest/pattern.h"
 #include "moves/nest/seed.h"
 #include "moves/nest_move.h"
 
@@ -107,6 +108,47 @@ static void nest_seeds__steps__apply_from_the_start(void **state)
     }
 }
 
+/* As many loops as are looked at, and one more: names stay unique, nothing is grown, and what
+ * explains the nest says so. */
+static void nest_seeds__more_loops_than_are_grown__there_are_none(void **state)
+{
+    static const struct task sums = {.name = "f",
+                                     .entry = "f",
+                                     .dtype = DTYPE_F32,
+                                     .allow_reassociate = true,
+                                     .args = {{.name = "x", .rank = 1, .shape_text = {"n"}},
+                                              {.name = "y", .rank = 1, .shape_text = {"n"}}},
+                                     .arg_count = 2};
+    (void)state;
+    for (int loops = NEST_MAX_GROWN_LOOPS; loops <= NEST_MAX_GROWN_LOOPS + 1; loops++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        CLEANUP(buf_free) struct buf source = {0};
+        CLEANUP(buf_free) struct buf text = {0};
+        struct nest_pattern patterns[NEST_MAX_PATTERNS];
+        struct nest_seed seeds[NEST_MAX_SEEDS];
+        struct nest *nest = NULL;
+        struct nest *plain = NULL;
+        const char *why = NULL;
+        const bool is_grown = loops == NEST_MAX_GROWN_LOOPS;
+        (void)buf_append_str(&source, "void f(const real *x, real *y, int64_t n)\n{\n");
+        for (int i = 0; i < loops; i++)
+            (void)buf_append_str(&source, "    { real t = 2; for (int64_t i = 0; i < n; i++) "
+                                          "y[i] = t * x[i]; }\n");
+        (void)buf_append_str(&source, "}\n");
+        assert_true(nest_read(&sums, buf_text(&source), &arena, &nest, &why));
+        assert_true(nest_apply(nest, "", &target, &arena, &plain, &why));
+        nest_print(plain, &text);
+        assert_non_null(strstr(buf_text(&text), arena_printf(&arena, " real t%d = 2;", loops)));
+        assert_null(strstr(buf_text(&text), arena_printf(&arena, " real t%d = 2;", loops + 1)));
+        assert_true((nest_patterns(nest, &target, &arena, patterns) > 0) == is_grown);
+        if (!is_grown)
+            assert_int_equal(nest_seeds(nest, &target, &arena, seeds), 0);
+        buf_clear(&text);
+        nest_explain(nest, &arena, &text);
+        assert_true((strstr(buf_text(&text), "no whole sequences are grown") == NULL) == is_grown);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +156,7 @@ int main(void)
         cmocka_unit_test(nest_seeds__matmul__turns_its_sum),
         cmocka_unit_test(nest_seeds__convolution__has_channels_in_the_lanes),
         cmocka_unit_test(nest_seeds__steps__apply_from_the_start),
+        cmocka_unit_test(nest_seeds__more_loops_than_are_grown__there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

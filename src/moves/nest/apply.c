@@ -71,48 +71,6 @@ bool nest_allow(const struct nest_edit *edit, enum numerics numerics, const char
     return !why;
 }
 
-/* --- one name for one thing --------------------------------------------------------------------
- */
-
-static bool rename_loop(void *context, struct nest_stmt *stmt, int depth)
-{
-    (void)context;
-    (void)depth;
-    if (stmt->kind == NEST_FOR)
-        stmt->symbol->name = stmt->name;
-    return true;
-}
-
-static bool is_earlier_name(const struct nest *nest, size_t at)
-{
-    for (size_t i = 0; i < at; i++) {
-        if (str_equal(nest->symbols[i]->name, nest->symbols[at]->name))
-            return true;
-    }
-    return false;
-}
-
-/* Counters are called as their loops; a second local of one name gets a number. */
-static void make_names_unique(struct nest_edit *edit)
-{
-    struct nest *nest = edit->nest;
-    (void)nest_walk(nest->body, rename_loop, NULL);
-    for (size_t i = 0; i < nest->symbol_count; i++) {
-        struct nest_symbol *symbol = nest->symbols[i];
-        if (symbol->kind != NEST_COUNTER && is_earlier_name(nest, i))
-            symbol->name = nest_new_name(edit, symbol->name);
-    }
-    for (size_t i = 0; i < nest->symbol_count; i++) {
-        struct nest_symbol *symbol = nest->symbols[i];
-        for (size_t j = 0; symbol->kind == NEST_COUNTER && j < nest->symbol_count; j++) {
-            struct nest_symbol *other = nest->symbols[j];
-            if (i != j && other->kind != NEST_COUNTER && !other->is_parameter &&
-                str_equal(other->name, symbol->name))
-                other->name = nest_new_name(edit, other->name);
-        }
-    }
-}
-
 /* A body in braces of its own is its statements: a move need not look through them. */
 static void open_bodies(struct nest_stmt *first)
 {
@@ -172,7 +130,7 @@ bool nest_apply(const struct nest *from, const char *steps, const struct nest_ta
     }
     edit.nest = nest_clone(from, arena);
     open_bodies(edit.nest->body);
-    make_names_unique(&edit);
+    nest_make_names_unique(&edit);
     while (*steps != '\0') {
         const size_t length = strcspn(steps, ";");
         const char *text = arena_strndup(arena, steps, length);

@@ -109,6 +109,10 @@ void nest_explain(const struct nest *nest, struct arena *arena, struct buf *out)
                          ", %zu not understood: they keep their text, and moves leave the "
                          "loops around them alone",
                          nest->opaque_count);
+    if (nest->loop_count > NEST_MAX_GROWN_LOOPS)
+        (void)buf_printf(out,
+                         "; of more than %d loops: single moves only, no whole sequences are grown",
+                         NEST_MAX_GROWN_LOOPS);
     (void)buf_append_str(out, "\n line\n");
     (void)nest_walk(nest->body, explain_stmt, &e);
 }

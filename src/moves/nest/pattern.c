@@ -466,7 +466,8 @@ size_t nest_patterns(const struct nest *nest, const struct nest_target *target, 
 {
     const struct task *task = nest->task;
     struct patterns p = {.nest = nest, .target = target, .arena = arena, .out = out};
-    if (!task || target->vector_bytes < 16 || !dtype_is_float(task->dtype))
+    if (!task || nest->loop_count > NEST_MAX_GROWN_LOOPS || target->vector_bytes < 16 ||
+        !dtype_is_float(task->dtype))
         return 0;
     p.lanes = target->vector_bytes / (int64_t)dtype_bytes(task->dtype);
     add_tiles(&p);

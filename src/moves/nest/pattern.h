@@ -17,8 +17,9 @@ struct nest_pattern {
     double prior_log_ratio;
 };
 
-/* Best first; at most NEST_MAX_PATTERNS, none with the same steps as an earlier one. */
-size_t nest_patterns(const struct nest *nest, const struct nest_target *target,
-                     struct arena *arena, struct nest_pattern *out);
+/* Best first; at most NEST_MAX_PATTERNS, none with the same steps as an earlier one. None
+ * for more than NEST_MAX_GROWN_LOOPS loops. */
+size_t nest_patterns(const struct nest *nest, const struct nest_target *target, struct arena *arena,
+                     struct nest_pattern *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* Statements of the C subset; what is not of it becomes an opaque statement. */
 #include "moves/nest/edit.h"
 #include "moves/nest/reader.h"
+#include "moves/nest/taken.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -301,14 +302,6 @@ static bool read_step(struct reader *r, size_t *at, struct nest_symbol *counter,
     return true;
 }
 
-static char *loop_name(const struct reader *r, const char *counter)
-{
-    char *name = arena_strdup(r->arena, counter);
-    for (int i = 2; nest_find_loop(r->nest, name); i++)
-        name = arena_printf(r->arena, "%s%d", counter, i);
-    return name;
-}
-
 /* `for (TYPE v = from; v < bound; v++)` up to and with the ')'. */
 static bool read_head(struct reader *r, size_t *at, struct nest_stmt *loop)
 {
@@ -604,7 +597,6 @@ static bool read_parameters(struct reader *r, const struct definition *definitio
 {
     const size_t first = r->nest->symbol_count;
     size_t begin = definition->open + 1;
-    join_task(r, first);
     for (size_t at = begin; at <= definition->close; at++) {
         if (at != definition->close && !token_is(&r->tokens, at, ","))
             continue;
@@ -612,6 +604,7 @@ static bool read_parameters(struct reader *r, const struct definition *definitio
             return false;
         begin = at + 1;
     }
+    join_task(r, first);
     return join_shared(r, first);
 }
 
@@ -664,13 +657,33 @@ static bool count_statement(void *context, struct nest_stmt *stmt, int depth)
     return true;
 }
 
+/* Loops have unique names: the counter's, or with a number from 2 behind it. */
+struct loop_names {
+    struct taken taken;
+    struct arena *arena;
+};
+
 static bool name_loop(void *context, struct nest_stmt *stmt, int depth)
 {
-    const struct reader *r = context;
+    struct loop_names *names = context;
     (void)depth;
-    if (stmt->kind == NEST_FOR)
-        stmt->name = loop_name(r, stmt->symbol->name);
+    if (stmt->kind != NEST_FOR)
+        return true;
+    if (taken_has(&names->taken, stmt->symbol->name)) {
+        stmt->name = taken_number(&names->taken, stmt->symbol->name, names->arena);
+        return true;
+    }
+    stmt->name = arena_strdup(names->arena, stmt->symbol->name);
+    taken_add(&names->taken, stmt->name);
     return true;
+}
+
+static void name_loops(const struct reader *r)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct loop_names names = {.taken = taken_begin(r->nest->loop_count, &scratch),
+                               .arena = r->arena};
+    (void)nest_walk(r->nest->body, name_loop, &names);
 }
 
 static bool read_file(struct reader *r, struct nest *nest, const char **why)
@@ -688,8 +701,8 @@ static bool read_file(struct reader *r, struct nest *nest, const char **why)
         return false;
     }
     nest->body = read_list(r, definition.body + 1, definition.body_close);
-    (void)nest_walk(nest->body, name_loop, r);
     (void)nest_walk(nest->body, count_statement, nest);
+    name_loops(r);
     return true;
 }
 

@@ -391,7 +391,8 @@ size_t nest_seeds(const struct nest *nest, const struct nest_target *target, str
     struct seeds seeds = {.out = out};
     struct nest *original = NULL;
     const char *refusal = NULL;
-    if (nest->opaque_count > 0 || nest->loop_count == 0 || !nest->task ||
+    if (nest->opaque_count > 0 || nest->loop_count == 0 ||
+        nest->loop_count > NEST_MAX_GROWN_LOOPS || !nest->task ||
         !nest_apply(nest, "", target, arena, &original, &refusal))
         return 0;
     seeds.original = original;

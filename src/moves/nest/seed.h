@@ -17,7 +17,8 @@ struct nest_seed {
     double prior_log_ratio;
 };
 
-/* Best first; how many, at most NEST_MAX_SEEDS. None twice, none without steps. */
+/* Best first; how many, at most NEST_MAX_SEEDS. None twice, none without steps. None
+ * for more than NEST_MAX_GROWN_LOOPS loops. */
 size_t nest_seeds(const struct nest *nest, const struct nest_target *target, struct arena *arena,
                   struct nest_seed out[NEST_MAX_SEEDS]);
 
