@@ -91,6 +91,16 @@ void str_make_printable(char *text)
     }
 }
 
+size_t str_cut_length(const char *text, size_t length, size_t most_bytes)
+{
+    if (length <= most_bytes)
+        return length;
+    size_t kept = most_bytes;
+    while (kept > 0 && ((unsigned char)text[kept] & 0xC0U) == 0x80U)
+        kept--;
+    return kept;
+}
+
 enum { WORD_MAX = 32 };
 
 size_t str_edit_distance(const char *a, const char *b)

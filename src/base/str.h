@@ -28,6 +28,10 @@ bool str_is_identifier(const char *text);
  * their UTF-8 form: so that text from outside cannot steer a terminal. */
 void str_make_printable(char *text);
 
+/* How many of the first `length` bytes are kept where at most `most_bytes` may be: never a part of
+ * a UTF-8 character. */
+size_t str_cut_length(const char *text, size_t length, size_t most_bytes);
+
 /* Edit distance (Levenshtein) capped at 32-byte words; for 'did you mean'. */
 size_t str_edit_distance(const char *a, const char *b);
 

@@ -2,6 +2,7 @@
 #include "profile/internal.h"
 
 #include "base/buf.h"
+#include "base/str.h"
 
 #include <string.h>
 
@@ -67,7 +68,9 @@ static const char *callee_name(const char *text, struct arena *arena)
     enum { MOST_NAME_BYTES = 60 };
     text += strspn(text, " \t*");
     const size_t length = strcspn(text, "@ \t(");
-    return arena_strndup(arena, text, length < MOST_NAME_BYTES ? length : MOST_NAME_BYTES);
+    char *name = arena_strndup(arena, text, str_cut_length(text, length, MOST_NAME_BYTES));
+    str_make_printable(name);
+    return name;
 }
 
 size_t profile_read_loop(const struct loop *loop, const char *tool, int64_t vector_bytes,

@@ -65,7 +65,7 @@ static void read_resources(const char *at, struct arena *arena, struct report *o
             return;
         name += 2;
         const size_t left = length - (size_t)(name - at);
-        char *copy = arena_strndup(arena, name, left < MOST_NAME_BYTES ? left : MOST_NAME_BYTES);
+        char *copy = arena_strndup(arena, name, str_cut_length(name, left, MOST_NAME_BYTES));
         str_make_printable(copy);
         out->resources[out->resource_count++].name = copy;
     }

@@ -203,6 +203,17 @@ static void str_parse_duration_ns__units__are_known(void **state)
     }
 }
 
+static void str_cut_length__inside_a_character__before_it(void **state)
+{
+    (void)state;
+    assert_int_equal(str_cut_length("abc", 3, 3), 3);
+    assert_int_equal(str_cut_length("abc", 3, 2), 2);
+    assert_int_equal(str_cut_length("a\303\251c", 4, 2), 1);
+    assert_int_equal(str_cut_length("a\303\251c", 4, 3), 3);
+    assert_int_equal(str_cut_length("\342\202\254", 3, 2), 0);
+    assert_int_equal(str_cut_length("\200\200\200", 3, 1), 0);
+}
+
 static void str_is_identifier__edges__as_in_c(void **state)
 {
     (void)state;
@@ -479,6 +490,7 @@ int main(void)
         cmocka_unit_test(str_parse_int64__edges__strict),
         cmocka_unit_test(str_parse_double__edges__strict),
         cmocka_unit_test(str_parse_duration_ns__units__are_known),
+        cmocka_unit_test(str_cut_length__inside_a_character__before_it),
         cmocka_unit_test(str_is_identifier__edges__as_in_c),
         cmocka_unit_test(str_nearest__typo__finds_the_word),
         cmocka_unit_test(str_starts_and_ends__edges__hold),
