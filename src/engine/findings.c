@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "graph/findings.h"
 
-enum { MOST_SHOWN = 5 };
+enum { MOST_SHOWN = 5, NOTES_SHARE = 20 };
 
 bool run_is_roofline(const char *kind)
 {
@@ -22,19 +22,25 @@ static bool append(struct run *run, const struct finding_event *event, struct er
     return memory_append(&run->memory, EVENT_FINDING, &body, NULL, err);
 }
 
-/* Which tools of the plan had nothing to say, and why, where that is so. */
+/* Which tools of the plan had nothing to say, and why, and how much of what they said is not noted.
+ */
 static bool note_tools(struct run *run, const char *decision_id, const struct profile *profile,
                        struct arena *arena, struct err *err)
 {
     const char *text = "";
-    size_t missing = 0;
+    size_t missing = 0, doubtful = 0;
     for (size_t i = 0; i < profile->note_count; i++) {
         const struct profile_note *note = &profile->notes[i];
-        if (!note->ran)
+        if (!note->ran && (profile->timed_out || !target_is_scripted(run->target)))
             text = arena_printf(arena, "%s%s%s: %s", text, missing++ ? "; " : "", note->tool,
                                 note->said);
     }
-    return missing == 0 || target_is_scripted(run->target) ||
+    for (size_t i = 0; i < profile->count; i++)
+        doubtful += profile->findings[i].may_not_run;
+    if (doubtful)
+        text = arena_printf(arena, "%s%s%zu said of the hot loop, another version of which may run",
+                            text, missing++ ? "; " : "", doubtful);
+    return missing == 0 ||
            append(run,
                   &(struct finding_event){.run_id = run->run_id,
                                           .decision_id = decision_id,
@@ -44,21 +50,45 @@ static bool note_tools(struct run *run, const char *decision_id, const struct pr
                   err);
 }
 
+/* The compiler's time for its records: a share of the run's, where that has a limit. */
+static int64_t notes_limit_ns(const struct run *run)
+{
+    const int64_t share_ns = run->opts.time_limit_ns / NOTES_SHARE;
+    return run->opts.time_limit_ns > 0 && share_ns < 1 ? 1 : share_ns;
+}
+
+static bool note_late(struct run *run, const char *decision_id, struct arena *arena,
+                      struct err *err)
+{
+    const struct profile profile = {
+        .notes = {{"compiler", "it was not done in time before, and is not asked again", false}},
+        .note_count = 1,
+        .timed_out = true};
+    return note_tools(run, decision_id, &profile, arena, err);
+}
+
 bool run_note_profile(struct run *run, const char *decision_id, const struct candidate *candidate,
                       const struct roofline *roofline, struct arena *arena, struct err *err)
 {
     struct profile profile;
     const struct profile_plan plan = profile_plan(roofline->roofline, roofline->share);
-    const struct build_request request = {
-        .task = run->task, .candidate = candidate, .real_name = dtype_c_name(run->task->dtype)};
+    const struct build_request request = {.task = run->task,
+                                          .candidate = candidate,
+                                          .real_name = dtype_c_name(run->task->dtype),
+                                          .notes_limit_ns = notes_limit_ns(run)};
     if (run->replay)
         return replay_findings(run, decision_id, err);
+    if (run->notes_are_late)
+        return note_late(run, decision_id, arena, err);
     if (!profile_run(run->target, &request, &plan, arena, &profile, err))
         return false;
+    run->notes_are_late = profile.timed_out;
     for (size_t i = 0; i < profile.count; i++) {
         const struct finding *f = &profile.findings[i];
         const char *moves = "";
         const char *learned = "";
+        if (f->may_not_run)
+            continue;
         if (!answers_to(run, f->kind, arena, &moves, &learned, err) ||
             !append(run,
                     &(struct finding_event){.run_id = run->run_id,

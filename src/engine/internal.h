@@ -124,7 +124,8 @@ struct run {
     size_t tried_count, tried_capacity;
 
     int64_t started_ns, earlier_ns; /* wall clock of this process; spent before a resume */
-    int64_t opening_ns;             /* from the start until the search could begin */
+    bool notes_are_late; /* the compiler was not done with its records in time: not asked again */
+    int64_t opening_ns;  /* from the start until the search could begin */
     int64_t sequence, evaluations;
     int64_t failed_in_turn;    /* proposals of this process since the last that was judged */
     int64_t refused_in_turn;   /* by rules */

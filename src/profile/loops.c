@@ -47,7 +47,7 @@ struct listing {
     struct edge edges[MOST_EDGES];
     size_t edge_count;
     bool is_candidate[MOST_FILES]; /* by the number of a .file */
-    int line;
+    int line, line_count;
 };
 
 static void listing_release(struct listing **listing)
@@ -81,7 +81,8 @@ static void read_directive(struct listing *l, const char *line)
         const char *at = line + strlen(loc);
         const size_t number = number_at(&at);
         const size_t where = number_at(&at);
-        l->line = number < MOST_FILES && l->is_candidate[number] ? (int)where : 0;
+        const bool is_there = l->line_count == 0 || where <= (size_t)l->line_count;
+        l->line = number < MOST_FILES && l->is_candidate[number] && is_there ? (int)where : 0;
     }
 }
 
@@ -311,13 +312,14 @@ static size_t take_loops(struct listing *l, struct arena *arena, struct loop *ou
     return count;
 }
 
-size_t profile_find_loops(const char *assembly, struct arena *arena, struct loop *out,
-                          size_t capacity)
+size_t profile_find_loops(const char *assembly, int line_count, struct arena *arena,
+                          struct loop *out, size_t capacity)
 {
     CLEANUP(listing_release) struct listing *l = calloc(1, sizeof *l);
     if (!l)
         BUG("profile: out of memory");
     l->arena = arena;
+    l->line_count = line_count;
     for (const char *at = assembly; *at;) {
         const size_t length = strcspn(at, "\n");
         read_line(l, arena_strndup(arena, at, length));

@@ -84,6 +84,9 @@ struct finding {
     const char *text; /* "the loop at line 12 is not vectorized, ...: control flow in loop" */
     double number;    /* the one that the text has */
     int line;         /* of the candidate's source; 0: none */
+    /* Seen in one of two versions of a loop, for arguments that overlap and that do not; which of
+     * them runs nobody knows. Nothing is learned from it. */
+    bool may_not_run;
 };
 
 /* Which tools a class is worth. */
@@ -106,6 +109,7 @@ struct profile {
     size_t count;
     struct profile_note notes[PROFILE_MAX_NOTES];
     size_t note_count;
+    bool timed_out; /* the compiler was not done in time: it will hardly be for another candidate */
 };
 
 /* Builds `request` once more for its records and runs the tools of the plan. False where the host

@@ -47,9 +47,10 @@ enum { PROFILE_MAX_LOOPS = 64 };
 
 /* Innermost loops of a compiler's assembly, the one that most work is done in first: vector
  * arithmetic counts by its bytes, calls as much as many instructions, and each loop around eight
- * times. */
-size_t profile_find_loops(const char *assembly, struct arena *arena, struct loop *out,
-                          size_t capacity);
+ * times. A line beyond the `line_count` of the source, as a #line may claim, is unknown; 0: all are
+ * taken. */
+size_t profile_find_loops(const char *assembly, int line_count, struct arena *arena,
+                          struct loop *out, size_t capacity);
 /* Its body for a tool that reads assembly. */
 const char *loop_block(const struct loop *loop, struct arena *arena);
 
@@ -66,6 +67,7 @@ struct record {
     const struct loop *loops;
     size_t loop_count;
     int64_t lanes;
+    int line_count; /* of the source: a line beyond is none; 0: unknown */
 };
 size_t profile_read_gcc(const struct record *record, struct arena *arena, struct finding *out,
                         size_t capacity);

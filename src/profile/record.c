@@ -89,8 +89,7 @@ static const char *words_of(const char *reason, struct arena *arena)
         length = (size_t)(end - reason);
     while (length > 0 && strchr(" .;", reason[length - 1]))
         length--;
-    char *words =
-        arena_strndup(arena, reason, length < MOST_REASON_BYTES ? length : MOST_REASON_BYTES);
+    char *words = arena_strndup(arena, reason, str_cut_length(reason, length, MOST_REASON_BYTES));
     str_make_printable(words);
     return words;
 }
@@ -116,7 +115,8 @@ static struct finding finding_of(const struct missed *m, int line, enum finding_
 void missed_add(struct missed *m, int line, const char *reason)
 {
     const enum finding_kind kind = kind_of(reason);
-    if (line <= 0 || line > MOST_LINE || ++m->seen > MOST_SEEN)
+    const int most = m->record->line_count ? m->record->line_count : MOST_LINE;
+    if (line <= 0 || line > most || ++m->seen > MOST_SEEN)
         return;
     const size_t rank = rank_of(m->record, line);
     if (m->record->loop_count != 0 && !matters(m->record, rank))

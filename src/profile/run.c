@@ -42,6 +42,7 @@ struct work {
     struct profile *out;
     struct loop loops[PROFILE_MAX_LOOPS];
     size_t loop_count;
+    int line_count; /* of the candidate's source */
 };
 
 static void say(struct work *w, const char *tool, bool ran, const char *said)
@@ -86,7 +87,8 @@ static void read_record(struct work *w, const struct build_notes *notes)
                                   .tool = notes->record.tool,
                                   .loops = w->loops,
                                   .loop_count = w->loop_count,
-                                  .lanes = lanes_of(w)};
+                                  .lanes = lanes_of(w),
+                                  .line_count = w->line_count};
     struct err problem;
     size_t count = 0;
     if (notes->record.problem[0]) {
@@ -102,6 +104,18 @@ static void read_record(struct work *w, const struct build_notes *notes)
     say(w, record.tool, true,
         arena_printf(w->arena, "%zu loop%s not vectorized%s", count, count == 1 ? "" : "s",
                      notes->record.is_cut ? "; its record was cut" : ""));
+    keep(w, found, count);
+}
+
+/* Of what is seen in the hot loop of a task in place: compilers make such a loop twice and choose
+ * where it runs, by whether its arguments overlap. */
+static void keep_of_hot_loop(struct work *w, struct finding *found, size_t count)
+{
+    for (size_t i = 0; i < count && task_is_in_place(w->request->task); i++) {
+        found[i].may_not_run = true;
+        found[i].text =
+            arena_printf(w->arena, "%s, if this version of it is the one that runs", found[i].text);
+    }
     keep(w, found, count);
 }
 
@@ -131,13 +145,13 @@ static bool read_throughput(struct work *w, const struct loop *hot, struct err *
     if (!target_throughput(w->target, loop_block(hot, w->arena), w->arena, &said, err))
         return false;
     if (said.problem[0]) {
-        say(w, said.tool, false, said.problem);
+        say(w, said.tool[0] ? said.tool : "llvm-mca", false, said.problem);
     } else if (!profile_read_mca(said.text, said.tool, hot, w->arena, found, MOST_OF_A_TOOL, &count,
                                  &problem)) {
         say(w, said.tool, false, arena_strdup(w->arena, problem.message));
     } else {
         say(w, said.tool, true, count ? "something holds the hot loop up" : "nothing stands out");
-        keep(w, found, count);
+        keep_of_hot_loop(w, found, count);
     }
     return true;
 }
@@ -159,14 +173,26 @@ static bool read_assembly(struct work *w, const struct build_notes *notes, struc
     if (w->plan->throughput && !read_throughput(w, hot, err))
         return false;
     if (w->plan->loop) {
-        keep(w, found,
-             profile_read_loop(hot, assembly->tool, target_features(w->target)->vector_bytes,
-                               w->arena, found, MOST_OF_A_TOOL));
+        keep_of_hot_loop(w, found,
+                         profile_read_loop(hot, assembly->tool,
+                                           target_features(w->target)->vector_bytes, w->arena,
+                                           found, MOST_OF_A_TOOL));
         say(w, "hot loop", true,
-            arena_printf(w->arena, "%zu instructions, of %zu inner loop%s", hot->count,
-                         w->loop_count, w->loop_count == 1 ? "" : "s"));
+            arena_printf(w->arena, "%zu instructions, of %zu inner loop%s%s", hot->count,
+                         w->loop_count, w->loop_count == 1 ? "" : "s",
+                         task_is_in_place(w->request->task)
+                             ? "; arguments are one buffer: another version of it may run"
+                             : ""));
     }
     return true;
+}
+
+static int lines_of(const char *source)
+{
+    int count = 1;
+    for (; *source; source++)
+        count += *source == '\n';
+    return count;
 }
 
 bool profile_run(struct target *target, const struct build_request *request,
@@ -178,10 +204,13 @@ bool profile_run(struct target *target, const struct build_request *request,
     struct work *w = arena_alloc(arena, sizeof *w);
     *w = (struct work){
         .target = target, .request = request, .plan = plan, .arena = arena, .out = &profile};
+    w->line_count = lines_of(request->candidate->source);
     if (plan->record || plan->loop || plan->throughput) {
         if (!target_notes(target, request, arena, &notes, err))
             return false;
-        w->loop_count = profile_find_loops(notes.assembly.text, arena, w->loops, PROFILE_MAX_LOOPS);
+        w->loop_count = profile_find_loops(notes.assembly.text, w->line_count, arena, w->loops,
+                                           PROFILE_MAX_LOOPS);
+        profile.timed_out = notes.timed_out;
         if (plan->record)
             read_record(w, &notes);
         if (!read_assembly(w, &notes, err))

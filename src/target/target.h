@@ -99,9 +99,10 @@ bool target_flag_allowed(const struct target *target, const char *compiler, cons
 struct build_request {
     const struct task *task;
     const struct candidate *candidate;
-    const char *real_name; /* C type for `real`: "float", "double" */
-    bool is_trusted;       /* the reference: object rules are still checked, source rules not */
-    bool is_clean;         /* built anew: no earlier build serves, and it serves no later one */
+    const char *real_name;  /* C type for `real`: "float", "double" */
+    bool is_trusted;        /* the reference: object rules are still checked, source rules not */
+    int64_t notes_limit_ns; /* of target_notes, at most; 0: the target's own */
+    bool is_clean;          /* built anew: no earlier build serves, and it serves no later one */
 };
 
 enum build_status { BUILD_OK, BUILD_FAILED, BUILD_REJECTED, BUILD_TIMED_OUT };
@@ -152,6 +153,7 @@ struct tool_output {
 struct build_notes {
     const char *family; /* of the compiler: says how `record` is written */
     struct tool_output record, assembly;
+    bool timed_out; /* the problem of both: the compiler was not done in time */
 };
 
 /* Compiles once more, confined like any build. A candidate that is refused or does not compile, or
@@ -234,10 +236,10 @@ enum session_status {
 
 struct session_report {
     enum session_status status;
-    int64_t elapsed_ns;    /* request to acknowledgement, parent's clock, less an empty call */
-    int64_t cpu_ns;        /* CPU time of the child in that time */
-    bool is_done;          /* of a run: the child said that the calls were done, whatever came then */
-    int processor;         /* of a run: that the child's first thread is pinned to; -1: none */
+    int64_t elapsed_ns; /* request to acknowledgement, parent's clock, less an empty call */
+    int64_t cpu_ns;     /* CPU time of the child in that time */
+    bool is_done;       /* of a run: the child said that the calls were done, whatever came then */
+    int processor;      /* of a run: that the child's first thread is pinned to; -1: none */
     const char *mechanism; /* where not OK */
     const char *evidence;  /* "wrote 4 bytes past the end of 'y'": memory of the session; of the
                               target, until its next session, where session_start found it */

@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         parts[i] = arena_strndup(&arena, (const char *)data + at, size - at);
         at += strlen(parts[i]) + 1;
     }
-    const size_t count = profile_find_loops(parts[1], &arena, loops, MOST);
+    const size_t count = profile_find_loops(parts[1], 0, &arena, loops, MOST);
     const struct record record = {
         .text = parts[0], .tool = "cc", .loops = loops, .loop_count = count, .lanes = 8};
     check(found, profile_read_gcc(&record, &arena, found, MOST));

@@ -42,7 +42,7 @@ static const char sums[] = "\t.file 1 \"candidate.c\"\n"
 
 static size_t loops_of(const char *assembly, struct arena *arena, struct loop *out)
 {
-    return profile_find_loops(assembly, arena, out, MOST);
+    return profile_find_loops(assembly, 0, arena, out, MOST);
 }
 
 static void instruction_of__names_and_operands__class_and_width(void **state)
@@ -102,6 +102,53 @@ static void profile_find_loops__another_file__no_lines(void **state)
                                   &arena, loops);
     assert_int_equal(count, 1);
     assert_int_equal(loops[0].line, 0);
+}
+
+static void profile_find_loops__line_beyond_the_source__no_line(void **state)
+{
+    static const struct {
+        const char *line;
+        int expected;
+    } rows[] = {{"12", 12}, {"13", 0}, {"900000000", 0}, {"99999999999999999999", 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        struct loop loops[MOST];
+        const char *text = arena_printf(&arena,
+                                        "\t.file 1 \"candidate.c\"\n"
+                                        ".L1:\n\t.loc 1 %s 1\n\tincq\t%%rax\n\tjne\t.L1\n",
+                                        rows[i].line);
+        assert_int_equal(profile_find_loops(text, 12, &arena, loops, MOST), 1);
+        assert_int_equal(loops[0].line, rows[i].expected);
+    }
+}
+
+static void profile_read_gcc__line_beyond_the_source__no_finding(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    const struct record record = {.text = "candidate.c:900000:1: missed: couldn't vectorize loop\n"
+                                          "candidate.c:7:1: missed: couldn't vectorize loop\n",
+                                  .tool = "gcc-12",
+                                  .line_count = 20};
+    assert_int_equal(profile_read_gcc(&record, &arena, found, MOST), 1);
+    assert_int_equal(found[0].line, 7);
+}
+
+/* 59 letters, then a character of two bytes, of which one would have room; a byte that steers. */
+static void profile_read_loop__long_and_strange_callee__whole_characters(void **state)
+{
+    (void)state;
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct loop loops[MOST];
+    struct finding found[MOST];
+    const char *text = ".L1:\n\tcall\ta\033b45678901234567890123456789"
+                       "012345678901234567890123456789\303\251x\n\tjne\t.L1\n";
+    assert_int_equal(loops_of(text, &arena, loops), 1);
+    assert_int_equal(profile_read_loop(&loops[0], "gcc-12", 64, &arena, found, MOST), 1);
+    assert_string_equal(found[0].text, "the hot loop calls a?b45678901234567890123456789"
+                                       "012345678901234567890123456789, 1 call in its body");
 }
 
 static void profile_find_loops__vectors_and_their_rest__the_vectors_first(void **state)
@@ -415,6 +462,9 @@ int main(void)
         cmocka_unit_test(instruction_of__names_and_operands__class_and_width),
         cmocka_unit_test(profile_find_loops__nested_and_code_elsewhere__the_inner_loop_alone),
         cmocka_unit_test(profile_find_loops__another_file__no_lines),
+        cmocka_unit_test(profile_find_loops__line_beyond_the_source__no_line),
+        cmocka_unit_test(profile_read_gcc__line_beyond_the_source__no_finding),
+        cmocka_unit_test(profile_read_loop__long_and_strange_callee__whole_characters),
         cmocka_unit_test(profile_find_loops__vectors_and_their_rest__the_vectors_first),
         cmocka_unit_test(profile_read_loop__scalar_narrow_calls_spills__each_with_its_number),
         cmocka_unit_test(profile_read_gcc__reasons__kinds_and_lines),

@@ -160,6 +160,19 @@ static void target_notes__refused_or_wrong__a_problem_in_words(void **state)
     }
 }
 
+static void target_notes__no_time_for_it__not_done_in_time(void **state)
+{
+    struct fixture *f = *state;
+    const struct candidate candidate = {.source = HEAD KERNEL(PLAIN)};
+    const struct build_request request = {
+        .task = f->task, .candidate = &candidate, .real_name = "float", .notes_limit_ns = 1};
+    struct build_notes notes;
+    if (!target_notes(f->target, &request, &f->arena, &notes, &f->err))
+        fail_msg("%s", f->err.message);
+    assert_true(notes.timed_out);
+    assert_string_equal(notes.record.problem, "it was not done in time");
+}
+
 /* Where llvm-mca is: a report, or what is wrong with the block; where it is not: that. */
 static void target_throughput__a_block__a_report_or_a_reason(void **state)
 {
@@ -666,6 +679,7 @@ int main(void)
         cmocka_unit_test(target_build__plain_source__builds_with_every_compiler),
         cmocka_unit_test(target_notes__every_compiler__record_and_assembly_with_lines),
         cmocka_unit_test(target_notes__refused_or_wrong__a_problem_in_words),
+        cmocka_unit_test(target_notes__no_time_for_it__not_done_in_time),
         cmocka_unit_test(target_throughput__a_block__a_report_or_a_reason),
         cmocka_unit_test(target_throughput__out_of_reach_of_the_box__a_problem_and_no_error),
         cmocka_unit_test(target_notes__compiler_is_gone__a_problem_and_no_error),

@@ -41,9 +41,8 @@ static const char *problem_of(const struct process_result *result, struct arena 
     const char *at = strstr(result->errors, "error:");
     const char *line = at ? at + strlen("error:") : result->errors;
     line += strspn(line, " \n");
-    const size_t length = strcspn(line, "\n");
     char *said =
-        arena_strndup(arena, line, length < MOST_PROBLEM_BYTES ? length : MOST_PROBLEM_BYTES);
+        arena_strndup(arena, line, str_cut_length(line, strcspn(line, "\n"), MOST_PROBLEM_BYTES));
     str_make_printable(said);
     return said[0] ? said : arena_printf(arena, "it ended with status %d", result->exit_code);
 }
@@ -97,15 +96,17 @@ static bool notes_in_dir(struct building *b, struct build_notes *out)
     enum { MOST_FILE_BYTES = 64 * 1024 * 1024 };
     const char *argv[BUILD_MOST_ARGUMENTS];
     const char *tool = arena_strdup(b->arena, b->compiler->name);
+    const int64_t asked_ns = b->request->notes_limit_ns;
+    const int64_t limit_ns = asked_ns > 0 && asked_ns < NOTES_LIMIT_NS ? asked_ns : NOTES_LIMIT_NS;
     struct process_result result;
     build_fill_compile(b, record_flags(b), candidate_source, assembly_file, argv);
-    if (!build_write_source(b) ||
-        !build_run_tool(b, argv, NOTES_LIMIT_NS, MOST_SAID_BYTES, &result))
+    if (!build_write_source(b) || !build_run_tool(b, argv, limit_ns, MOST_SAID_BYTES, &result))
         return false;
     if (result.interrupted)
         return err_set(b->err, ERR_INTERRUPTED, "interrupted while a compiler ran");
     if (result.timed_out || result.signal || result.exit_code != 0) {
         out->record = out->assembly = failed(tool, problem_of(&result, b->arena));
+        out->timed_out = result.timed_out;
         return true;
     }
     out->record = take_file(b, tool, record_file, MOST_FILE_BYTES);

@@ -28,6 +28,8 @@
  *   fake: crash, fake: hang     the call ends so
  *   fake: cheat MECHANISM       the session reports that mechanism
  *   fake: noisy                 every second run is reported as disturbed
+ *   fake: notes-late            no record: the compiler is not done in time
+ *   fake: hot-loop              the code is a loop of scalar additions
  *   fake: missed LINE WORDS     gcc's record says that the loop there is not vectorized, and why
  * No process is started; buffers are ordinary memory of this process.
  */
@@ -134,6 +136,9 @@ static bool fake_notes(struct target *target, const struct build_request *reques
     static const char marker[] = "fake: missed ";
     const char *tool = target->features.compilers[0].name;
     const char *text = "";
+    const char *assembly = strstr(request->candidate->source, "fake: hot-loop")
+                               ? ".L1:\n\tvaddss\t%xmm1, %xmm0, %xmm0\n\tjne\t.L1\n"
+                               : "";
     (void)err;
     for (const char *at = strstr(request->candidate->source, marker); at; at = strstr(at, marker)) {
         char *end = NULL;
@@ -145,9 +150,16 @@ static bool fake_notes(struct target *target, const struct build_request *reques
                             "candidate.c:%ld:1: missed: not vectorized: %.*s\n",
                             text, line, line, (int)strcspn(end, "*\n"), end);
     }
+    if (strstr(request->candidate->source, "fake: notes-late")) {
+        const struct tool_output late = {
+            .tool = tool, .text = "", .problem = "it was not done in time"};
+        *out = (struct build_notes){
+            .family = "gcc", .record = late, .assembly = late, .timed_out = true};
+        return true;
+    }
     *out = (struct build_notes){.family = "gcc",
                                 .record = {.tool = tool, .text = text, .problem = ""},
-                                .assembly = {.tool = tool, .text = "", .problem = ""}};
+                                .assembly = {.tool = tool, .text = assembly, .problem = ""}};
     return true;
 }
 
