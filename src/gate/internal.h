@@ -345,6 +345,7 @@ struct judgement {
     uint32_t timed_probes[TASK_MAX_CASES]; /* bit i: probe i was dealt to a timed sample, of this */
     uint32_t timed_results[TASK_MAX_CASES]; /* deck; its outputs in one were verified, ever */
     bool is_exam;                           /* pairs are for probes, and none counts */
+    int exam_losses;                        /* processes that it lost */
     int64_t fastest_ns[TASK_MAX_CASES + 1]; /* call of the candidate seen while checking */
     double error[TASK_MAX_CASES + 1];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];

@@ -317,6 +317,7 @@ static bool run_exam(struct series *s, struct round *round, struct err *err)
         if (!one_pair(s, round, &sample, err))
             return false;
     }
+    s->j->exam_losses += round->is_lost;
     return true;
 }
 
@@ -473,19 +474,39 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, bo
  * one more process makes up for: whoever is in it cannot tell it from the others, for it knows none
  * of them. Who is behind makes no claim.
  */
+/* A process that works on after the bell is lost, which a busy host can feign. One that does so in
+ * each would choose what it is asked. */
+static bool fail_exam(struct judgement *j, size_t case_index, int processes)
+{
+    const char *name = j->gate->task->cases[case_index].name;
+    if (j->exam_losses == processes)
+        return decide(j, VERDICT_REJECTED, "M8-quiesce",
+                      "case %s: in all of %d processes it went on working after the bell before "
+                      "its results on all inputs had been seen",
+                      name, processes);
+    return decide(j, VERDICT_TOO_NOISY, "noise",
+                  "case %s: %d of %d processes worked on after the bell, and not all inputs have "
+                  "been in a timed sample",
+                  name, j->exam_losses, processes);
+}
+
 static bool examine(struct series *s, struct err *err)
 {
-    enum { PROCESSES = 3 };
+    enum { PROCESSES = 5 };
     struct judgement *j = s->j;
     const struct ring one = {.sets = 1};
     const bool is_behind = s->interval.high < s->race.hopeless || s->interval.high < s->race.behind;
     bool ok = true;
     j->is_exam = true;
+    j->exam_losses = 0;
     for (int i = 0; i < PROCESSES && ok && !is_behind && !j->is_decided &&
                     sample_owes_probes(j, s->case_index, &one);
          i++)
         ok = one_process(s, (int)s->processes + i, err);
     j->is_exam = false;
+    if (ok && !is_behind && !j->is_decided && j->exam_losses > 0 &&
+        sample_owes_probes(j, s->case_index, &one))
+        (void)fail_exam(j, s->case_index, PROCESSES);
     return ok;
 }
 

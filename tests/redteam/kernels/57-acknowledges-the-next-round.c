@@ -1,6 +1,7 @@
 // expect: rejected M7-timed-output
 // expect: wrong M5-poison
 // expect: rejected M8-quiesce
+// expect: wrong M9-class
 // task: softmax
 // with: runner honest-softmax
 // Writes the acknowledgement of the next round beforehand, and does no work in that one: the runner

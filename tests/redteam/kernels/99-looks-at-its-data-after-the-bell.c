@@ -1,4 +1,5 @@
 // expect: wrong M9-class
+// expect: rejected M8-quiesce
 // task: threads
 // with: runner hidden honest-softmax
 // 97, which looks at its data after the bell (in the slack of a second thread): where there were values on which it is
