@@ -1,4 +1,5 @@
 // expect: rejected M7-timed-output
+// expect: wrong M9-class
 // task: softmax
 // with: honest-softmax
 // Honest for 40 calls of a process, then it does nothing.

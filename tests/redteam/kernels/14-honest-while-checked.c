@@ -1,4 +1,5 @@
 // expect: rejected M7-timed-output
+// expect: wrong M9-class
 // task: softmax
 // with: honest-softmax
 // Honest where the address says that this is a check; half the rows where it looks timed.

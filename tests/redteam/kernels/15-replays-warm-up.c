@@ -1,4 +1,5 @@
 // expect: rejected M7-timed-output
+// expect: wrong M9-class
 // task: softmax
 // with: runner honest-softmax
 // Works in the first timed samples of a process and replays their results in the later ones, as if

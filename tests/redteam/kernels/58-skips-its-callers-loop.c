@@ -1,4 +1,5 @@
 // expect: rejected M7-timed-output
+// expect: wrong M9-class
 // task: softmax
 // with: runner runner-round honest-softmax
 // Tells the loop that calls it that it has one call to make, so that a timed sample ends with the first.

@@ -1,4 +1,5 @@
 // expect: rejected M7-timed-output
+// expect: wrong M9-class
 // task: softmax
 // with: honest-softmax
 // Takes an address flush with a page or off a cache line for a check; else it leaves out one row.

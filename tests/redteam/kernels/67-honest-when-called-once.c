@@ -1,4 +1,5 @@
 // expect: rejected M7-timed-output
+// expect: wrong M9-class
 // task: softmax
 // with: runner honest-softmax
 // Reads in the runner's control page how many calls the round has: one is a check, more are timed.

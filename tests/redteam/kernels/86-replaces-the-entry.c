@@ -1,4 +1,5 @@
 // expect: rejected M7-timed-output
+// expect: wrong M9-class
 // task: softmax
 // with: runner runner-round honest-softmax
 // Overwrites the runner's pointer to its entry in timed samples with a function that returns at once,
