@@ -32,6 +32,25 @@ static const char reference[] = "void total(const real *x, real *y, int64_t n)\n
                                 "        sum += x[i];\n"
                                 "    y[0] = sum;\n"
                                 "}\n";
+static const char scan_yaml[] = "name: running\n"
+                                "family: scan\n"
+                                "dtype: float32\n"
+                                "axes: [n]\n"
+                                "args:\n"
+                                "  - {name: x, role: in, shape: [n]}\n"
+                                "  - {name: y, role: out, shape: [n]}\n"
+                                "cases:\n"
+                                "  - {n: 1000}\n"
+                                "held_out:\n"
+                                "  - {n: 77}\n";
+static const char scan_reference[] = "void running(const real *x, real *y, int64_t n)\n"
+                                     "{\n"
+                                     "    real sum = 0;\n"
+                                     "    for (int64_t i = 0; i < n; i++) {\n"
+                                     "        sum += x[i];\n"
+                                     "        y[i] = sum;\n"
+                                     "    }\n"
+                                     "}\n";
 static const struct moves_compiler compilers[] = {{"gcc-12", "gcc", 12, false, true},
                                                   {"clang-19", "clang", 19, true, false}};
 
@@ -52,7 +71,7 @@ static void must(bool ok, const struct err *err)
         fail_msg("%s (%s)", err->message, err->hint);
 }
 
-static int set_up(void **state)
+static void set_up_with(const char *task, const char *source, void **state)
 {
     static struct fixture f;
     struct err err = {0};
@@ -60,12 +79,23 @@ static int set_up(void **state)
                                  .compiler_count = 2,
                                  .default_compiler = "gcc-12",
                                  .vector_bytes = 32}};
-    must(task_parse(yaml, strlen(yaml), reference, "dir", &f.arena, &f.env.task, &err), &err);
+    must(task_parse(task, strlen(task), source, "dir", &f.arena, &f.env.task, &err), &err);
     const struct proposer_opts opts = {.task = f.env.task, .moves = &f.env};
     must(proposer_open(&opts, &f.proposer, &err), &err);
     assert_true(moves_catalogue(&f.env, &f.arena, &f.catalogue, &f.count));
     must(recipe_candidate(&f.env, recipe_plain(&f.env, &f.arena), &f.arena, &f.plain, &err), &err);
     *state = &f;
+}
+
+static int set_up(void **state)
+{
+    set_up_with(yaml, reference, state);
+    return 0;
+}
+
+static int set_up_scan(void **state)
+{
+    set_up_with(scan_yaml, scan_reference, state);
     return 0;
 }
 
@@ -163,6 +193,55 @@ static void proposer_next__large_step__moves_of_different_groups(void **state)
                                         find_move(f, p.moves[j])->group);
         }
     }
+}
+
+/* The recipe after a move that has to apply. */
+static const struct recipe *after(struct fixture *f, const struct recipe *recipe, const char *move)
+{
+    const struct recipe *next = NULL;
+    const char *refusal = NULL;
+    if (!move_apply(&f->env, find_move(f, move), recipe, &f->arena, &next, &refusal))
+        fail_msg("'%s' does not apply: %s", move, refusal);
+    return next;
+}
+
+/* Is it one of the words after " simd=", which commas part? */
+static bool has_pragma(struct fixture *f, const struct recipe *recipe, const char *pragma)
+{
+    const char *field = strstr(recipe_text(recipe, &f->arena), " simd=");
+    if (!field)
+        return false;
+    field += strlen(" simd=");
+    const char *all = arena_strndup(&f->arena, field, strcspn(field, " "));
+    return strstr(arena_printf(&f->arena, ",%s,", all), arena_printf(&f->arena, ",%s,", pragma));
+}
+
+static void proposer_next__move_would_take_a_pragma_back__not_in_the_compound(void **state)
+{
+    static const char *const pragmas[] = {"map", "reduce", "extremum", "scan"};
+    struct fixture *f = *state;
+    const struct recipe *plain = recipe_plain(&f->env, &f->arena);
+    const struct recipe *scan = after(f, plain, "simd-scan");
+    int scans = 0;
+    /* Only gcc has scans: the move to another compiler applies, and the pragma is gone. */
+    assert_true(has_pragma(f, scan, "scan"));
+    assert_false(has_pragma(f, after(f, scan, "compiler-clang-19"), "scan"));
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct proposal p;
+        const struct recipe *recipe = plain;
+        assert_true(propose(f, (struct propose_request){.seed = seed, .large_step = true}, &p));
+        for (size_t i = 0; i < p.move_count; i++) {
+            const struct recipe *next = after(f, recipe, p.moves[i]);
+            for (size_t k = 0; k < sizeof pragmas / sizeof *pragmas; k++) {
+                if (has_pragma(f, recipe, pragmas[k]) && !has_pragma(f, next, pragmas[k]))
+                    fail_msg("seed %d: '%s' takes pragma '%s' back", (int)seed, p.moves[i],
+                             pragmas[k]);
+            }
+            recipe = next;
+        }
+        scans += has_pragma(f, recipe, "scan");
+    }
+    assert_true(scans > 20);
 }
 
 static void proposer_next__large_step__restarts_now_and_then(void **state)
@@ -371,6 +450,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(proposer_next__large_step__moves_of_different_groups,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            proposer_next__move_would_take_a_pragma_back__not_in_the_compound, set_up_scan,
+            tear_down),
         cmocka_unit_test_setup_teardown(proposer_next__large_step__restarts_now_and_then, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(proposer_next__everything_tried__exhausted, set_up,
