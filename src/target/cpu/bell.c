@@ -134,17 +134,6 @@ static int64_t write_ring(struct waiting *w, int64_t limit_ns)
     return now;
 }
 
-/* The rest of a round whose account was exact when the bell rang. */
-static enum wait_end finish(struct waiting *w, int64_t rung_ns, int64_t cpu_before_ns,
-                            struct round *round)
-{
-    const enum wait_end end = wait_for(w);
-    round->wall_ns = round->armed_ns = os_now_ns() - rung_ns;
-    if (end == WAIT_SEEN)
-        settle(w->session, round, cpu_before_ns);
-    return end;
-}
-
 /* Arms the child, rings the bell and measures. What the child does between the last things that the
  * caller changes and the bell no clock sees: it must be short. */
 static enum wait_end ring_armed(struct waiting *w, int64_t limit_ns, struct round *round)
@@ -187,22 +176,6 @@ static enum wait_end wait_asleep(struct waiting *w)
     return WAIT_SEEN;
 }
 
-/* As ring_armed, for a child that sleeps until the bell: nothing that happens to the parent shows
- * in the account, and nothing that the child does before the bell is free. */
-static enum wait_end ring_asleep(struct waiting *w, int64_t limit_ns, struct round *round)
-{
-    struct cpu_session *s = w->session;
-    const enum wait_end end = wait_asleep(w);
-    if (end != WAIT_SEEN)
-        return end;
-    round->was = watch_status(s);
-    const int64_t cpu_before = os_process_cpu_ns(s->pid);
-    fill_late(w);
-    const int64_t rung = write_ring(w, limit_ns);
-    (void)sem_post(&s->control->wake);
-    return finish(w, rung, cpu_before, round);
-}
-
 /* Stops the child, whatever it does: none of its threads runs on, and its account is exact. */
 static enum wait_end stop(struct waiting *w)
 {
@@ -228,20 +201,26 @@ static enum wait_end stop(struct waiting *w)
     }
 }
 
-/* As ring_asleep, for several threads: to be let go on is their bell. Waking is in the time, and
- * what it costs in a round without a call is subtracted; before it nobody has seen the data. */
-static enum wait_end ring_stopped(struct waiting *w, int64_t limit_ns, struct round *round)
+/* As ring_armed, for a child that does nothing until the bell, so that its account is exact and
+ * nothing that it does before is free. One thread sleeps by itself and is woken: nothing that
+ * happens to the parent shows in the account. Several are stopped, and to be let go on is their
+ * bell: waking is in the time, and what it costs in a round without a call is subtracted. */
+static enum wait_end ring_held(struct waiting *w, int64_t limit_ns, struct round *round)
 {
     struct cpu_session *s = w->session;
-    const enum wait_end end = stop(w);
+    enum wait_end end = s->stops ? stop(w) : wait_asleep(w);
     if (end != WAIT_SEEN)
         return end;
     round->was = watch_status(s);
     const int64_t cpu_before = os_process_cpu_ns(s->pid);
     fill_late(w);
     const int64_t rung = write_ring(w, limit_ns);
-    (void)kill(s->pid, SIGCONT);
-    return finish(w, rung, cpu_before, round);
+    (void)(s->stops ? kill(s->pid, SIGCONT) : sem_post(&s->control->wake));
+    end = wait_for(w);
+    round->wall_ns = round->armed_ns = os_now_ns() - rung;
+    if (end == WAIT_SEEN)
+        settle(s, round, cpu_before);
+    return end;
 }
 
 /* Wakes the child and waits until it is ready. A parent that spins sleeps first, unless it has
@@ -261,9 +240,8 @@ static enum wait_end wake(struct waiting *w, int64_t limit_ns)
 
 static enum wait_end ring(struct waiting *w, int64_t limit_ns, struct round *round)
 {
-    if (w->session->by_account)
-        return ring_asleep(w, limit_ns, round);
-    return w->session->stops ? ring_stopped(w, limit_ns, round) : ring_armed(w, limit_ns, round);
+    const bool is_held = w->session->by_account || w->session->stops;
+    return is_held ? ring_held(w, limit_ns, round) : ring_armed(w, limit_ns, round);
 }
 
 /* One round. By account the parent goes to the child's processor, where they take turns: whatever
