@@ -95,4 +95,10 @@ void command_write_error_json(const struct err *err, struct buf *out);
 void command_write_result_json(const struct optimize_result *result, const char *output_path,
                                struct buf *out);
 
+/* The member "findings" of a JSON object: what tools found, with the moves that answer it. */
+struct json_writer;
+struct profile_line;
+void command_write_findings_json(const struct profile_line *lines, size_t count,
+                                 struct json_writer *w);
+
 #endif

@@ -37,28 +37,36 @@ static void write_tools(const struct profile_result *r, struct json_writer *w, s
     json_end_array(w);
 }
 
-static void write_findings(const struct profile_result *r, struct json_writer *w, struct buf *text)
+void command_write_findings_json(const struct profile_line *lines, size_t count,
+                                 struct json_writer *w)
 {
     json_key(w, "findings");
     json_begin_array(w);
+    for (size_t i = 0; i < count; i++) {
+        json_begin_object(w);
+        json_put_string(w, "kind", lines[i].kind);
+        json_put_string(w, "tool", lines[i].tool);
+        json_put_string(w, "text", lines[i].text);
+        json_put_real(w, "number", lines[i].number);
+        json_put_int(w, "line", lines[i].line);
+        json_put_string(w, "moves", lines[i].moves);
+        if (lines[i].learned)
+            json_put_string(w, "learned", lines[i].learned);
+        json_end_object(w);
+    }
+    json_end_array(w);
+}
+
+static void write_findings(const struct profile_result *r, struct buf *text)
+{
     for (size_t i = 0; i < r->count; i++) {
         const struct profile_line *f = &r->lines[i];
-        json_begin_object(w);
-        json_put_string(w, "kind", f->kind);
-        json_put_string(w, "tool", f->tool);
-        json_put_string(w, "text", f->text);
-        json_put_real(w, "number", f->number);
-        json_put_int(w, "line", f->line);
-        json_put_string(w, "moves", f->moves);
-        json_put_string(w, "learned", f->learned);
-        json_end_object(w);
         (void)buf_printf(text, "%s: %s (%s)\n", f->kind, f->text, f->tool);
         if (f->moves[0])
             (void)buf_printf(text, "  -> %s\n", f->moves);
         if (f->learned[0])
             (void)buf_printf(text, "  learned where this was found: %s\n", f->learned);
     }
-    json_end_array(w);
     bool any_ran = false;
     for (size_t i = 0; i < r->tool_count; i++)
         any_ran |= r->tools[i].ran;
@@ -100,7 +108,8 @@ static bool run_profile(const struct command_call *call, struct command_result *
     out->exit_code = r.exit_code;
     if (r.roofline_text[0])
         (void)buf_printf(&out->text, "%s: %s\n", r.roofline, r.roofline_text);
-    write_findings(&r, &w, &out->text);
+    command_write_findings_json(r.lines, r.count, &w);
+    write_findings(&r, &out->text);
     (void)buf_printf(&out->text, "tools: %s\n", r.plan);
     write_tools(&r, &w, &out->text);
     json_end_object(&w);
@@ -113,14 +122,11 @@ const struct command command_profile = {
     .description =
         "Times the candidate in the gate, says how far it is from what memory and arithmetic of "
         "this machine allow (its\nroofline class), and runs the tools that this class is worth: "
-        "the "
-        "compiler's record of loops that it did not\nvectorize, a look at the code of the hot "
-        "loop, "
-        "and llvm-mca on it. Each finding has a number, a line of the\ncandidate's source and the "
-        "moves that answer it, the likeliest first. A tool that is missing or has nothing to\nread "
-        "is named with the reason. Nothing is remembered; 'kope optimize' notes the findings of "
-        "each "
-        "new best.",
+        "the compiler's record of loops that it did not\nvectorize, a look at the code of the hot "
+        "loop, and llvm-mca on it. Each finding has a number, a line of the\ncandidate's source "
+        "and the moves that answer it, the likeliest first. A tool that is missing or has nothing "
+        "to\nread is named with the reason. Nothing is remembered; 'kope optimize' notes the "
+        "findings of each new best.",
     .examples = "  kope profile examples/softmax\n"
                 "  kope profile examples/softmax --candidate fast.c --compiler clang-19\n"
                 "  kope profile examples/softmax --best --all",

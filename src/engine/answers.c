@@ -134,6 +134,24 @@ bool answers_to(struct run *run, enum finding_kind kind, struct arena *arena, co
     return true;
 }
 
+bool answers_to_profile(struct run *run, const struct profile *profile, struct arena *arena,
+                        struct profile_line **out, struct err *err)
+{
+    struct profile_line *lines = arena_array(arena, profile->count + 1, sizeof *lines);
+    for (size_t i = 0; i < profile->count; i++) {
+        const struct finding *f = &profile->findings[i];
+        lines[i] = (struct profile_line){.kind = finding_kind_name(f->kind),
+                                         .tool = f->tool,
+                                         .text = f->text,
+                                         .number = f->number,
+                                         .line = f->line};
+        if (!answers_to(run, f->kind, arena, &lines[i].moves, &lines[i].learned, err))
+            return false;
+    }
+    *out = lines;
+    return true;
+}
+
 bool answers_believe(struct run *run, const char *decision_id, struct arena *arena,
                      struct move_belief *beliefs, size_t count, struct err *err)
 {

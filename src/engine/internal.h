@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "context/context.h"
 #include "context/transfer.h"
+#include "engine/profile.h"
 #include "engine/rulebook.h"
 #include "gate/gate.h"
 #include "journal/event.h"
@@ -296,6 +297,9 @@ bool run_findings(struct run *run, const char *run_id, const char *decision_id, 
  * first and one of a family: "a, b"; and what was learned of them: "a 1.84x in 5 steps", "". */
 bool answers_to(struct run *run, enum finding_kind kind, struct arena *arena, const char **moves,
                 const char **learned, struct err *err);
+/* The findings of a profile, `profile->count` of them, each with its answers. */
+bool answers_to_profile(struct run *run, const struct profile *profile, struct arena *arena,
+                        struct profile_line **out, struct err *err);
 /* What was found for a decision's candidate ("": the reference) as a change of beliefs, which are
  * one for each move of the catalogue, in its order. */
 bool answers_believe(struct run *run, const char *decision_id, struct arena *arena,

@@ -92,17 +92,9 @@ static bool try_build(struct run *run, const struct build_request *request,
 static bool fill_result(struct run *run, const struct profile *profile, struct profile_result *out,
                         struct err *err)
 {
-    struct profile_line *lines = arena_array(run->arena, profile->count + 1, sizeof *lines);
-    for (size_t i = 0; i < profile->count; i++) {
-        const struct finding *f = &profile->findings[i];
-        lines[i] = (struct profile_line){.kind = finding_kind_name(f->kind),
-                                         .tool = f->tool,
-                                         .text = f->text,
-                                         .number = f->number,
-                                         .line = f->line};
-        if (!answers_to(run, f->kind, run->arena, &lines[i].moves, &lines[i].learned, err))
-            return false;
-    }
+    struct profile_line *lines = NULL;
+    if (!answers_to_profile(run, profile, run->arena, &lines, err))
+        return false;
     out->lines = lines;
     out->count = profile->count;
     for (size_t i = 0; i < profile->note_count; i++) {

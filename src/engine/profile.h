@@ -20,7 +20,7 @@ struct profile_opts {
 struct profile_line {
     const char *kind, *tool, *text;
     const char *moves;   /* of this task's catalogue, that answer it: "a, b"; "" */
-    const char *learned; /* of them, in this memory: "a 1.84x in 5 steps"; "" */
+    const char *learned; /* of them, in this memory: "a 1.84x in 5 steps"; "". NULL: not told */
     double number;
     int line; /* 0: none */
 };

@@ -254,8 +254,7 @@ bool engine_session_finding(struct engine_session *session, const char *decision
 
 bool engine_session_tools(struct engine_session *session, const char *decision,
                           const struct roofline *roofline, struct arena *arena,
-                          const struct engine_tool_finding **out, size_t *out_count,
-                          struct err *err)
+                          const struct profile_line **out, size_t *out_count, struct err *err)
 {
     struct run *run = &session->run;
     struct profile profile;
@@ -268,19 +267,12 @@ bool engine_session_tools(struct engine_session *session, const char *decision,
                                           .real_name = dtype_c_name(run->task->dtype)};
     if (!profile_run(run->target, &request, &plan, arena, &profile, err))
         return false;
-    struct engine_tool_finding *list = arena_array(arena, profile.count + 1, sizeof *list);
-    for (size_t i = 0; i < profile.count; i++) {
-        const struct finding *f = &profile.findings[i];
-        list[i] = (struct engine_tool_finding){.kind = finding_kind_name(f->kind),
-                                               .tool = f->tool,
-                                               .text = f->text,
-                                               .number = f->number,
-                                               .line = f->line};
-        const char *learned = "";
-        if (!answers_to(run, f->kind, arena, &list[i].moves, &learned, err))
-            return false;
-    }
-    *out = list;
+    struct profile_line *lines = NULL;
+    if (!answers_to_profile(run, &profile, arena, &lines, err))
+        return false;
+    for (size_t i = 0; i < profile.count; i++)
+        lines[i].learned = NULL;
+    *out = lines;
     *out_count = profile.count;
     return true;
 }

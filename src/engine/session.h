@@ -15,6 +15,7 @@
 
 #include "context/context.h"
 #include "engine/engine.h"
+#include "engine/profile.h"
 #include "profile/profile.h"
 #include "task/candidate.h"
 
@@ -88,16 +89,11 @@ bool engine_session_finding(struct engine_session *session, const char *decision
                             struct err *err);
 
 /* What tools find for the candidate of a decision (NULL: the best so far, "": the reference), worth
- * its roofline class: they run now, and nothing is written. `moves`: of this task's catalogue. */
-struct engine_tool_finding {
-    const char *kind, *tool, *text, *moves;
-    double number;
-    int line;
-};
+ * its roofline class: they run now, and nothing is written. What was learned of moves is not told:
+ * a prompt offers it as experience, or withholds it to see what it is worth. */
 bool engine_session_tools(struct engine_session *session, const char *decision,
                           const struct roofline *roofline, struct arena *arena,
-                          const struct engine_tool_finding **out, size_t *out_count,
-                          struct err *err);
+                          const struct profile_line **out, size_t *out_count, struct err *err);
 
 /* Confirms the best and ends the run; after it the session can only be closed. The result lives as
  * long as the session. */

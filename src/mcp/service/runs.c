@@ -216,36 +216,19 @@ static bool record_decision(struct service *service, struct mcp_call *call, stru
 
 /* --- kope_profile --- */
 
-static void put_tools(struct json_writer *w, const struct engine_tool_finding *list, size_t count)
-{
-    json_key(w, "findings");
-    json_begin_array(w);
-    for (size_t i = 0; i < count; i++) {
-        json_begin_object(w);
-        json_put_string(w, "kind", list[i].kind);
-        json_put_string(w, "tool", list[i].tool);
-        json_put_string(w, "text", list[i].text);
-        json_put_real(w, "number", list[i].number);
-        json_put_int(w, "line", list[i].line);
-        json_put_string(w, "moves", list[i].moves);
-        json_end_object(w);
-    }
-    json_end_array(w);
-}
-
 static bool profile(struct service *service, struct mcp_call *call, struct buf *out,
                     struct err *err)
 {
     struct engine_session *session = NULL;
     struct roofline finding = {0};
-    const struct engine_tool_finding *list = NULL;
+    const struct profile_line *lines = NULL;
     size_t count = 0;
     bool found = false;
     if (!runs_find(service, argument_text(call, "run"), &session, err) ||
         !engine_session_finding(session, argument_text(call, "decision"), mcp_call_arena(call),
                                 &found, &finding, err) ||
         !engine_session_tools(session, argument_text(call, "decision"), &finding,
-                              mcp_call_arena(call), &list, &count, err))
+                              mcp_call_arena(call), &lines, &count, err))
         return false;
     struct json_writer w = {.out = out};
     json_begin_object(&w);
@@ -256,7 +239,7 @@ static bool profile(struct service *service, struct mcp_call *call, struct buf *
         json_put_real(&w, "share", finding.share);
         json_put_int(&w, "bound_ns", finding.bound_ns);
     }
-    put_tools(&w, list, count);
+    command_write_findings_json(lines, count, &w);
     json_end_object(&w);
     return true;
 }
