@@ -126,6 +126,26 @@ static void nest_apply__sequence__names_the_step_that_is_refused(void **state)
                         "'strip(i:4,i:4)' is not of the form strip(LOOP:SIZE); SIZE 2 to 65536");
 }
 
+/* A name that has to change, and text that would not follow. */
+static void nest_apply__kept_text_names_what_is_renamed__is_refused(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    static const char loops[] =
+        "for (int64_t j = 0; j < m; j++) a[j] = b[j];\n"
+        "for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) { while (a[%s] > 1) "
+        "a[i] = 0; }";
+    (void)state;
+    assert_string_equal(after(&arena, arena_printf(&arena, loops, "j"), "unroll(j:2)"),
+                        "there are several 'j', and what is kept as text names the one of line 4");
+    assert_non_null(strstr(after(&arena, arena_printf(&arena, loops, "i"), "unroll(j:2)"), "j2++"));
+    assert_string_equal(after(&arena,
+                              "{ real t = b[0]; a[0] = t; }\n"
+                              "for (int64_t i = 0; i < n; i++) { real t = 0; while (t < b[i]) t++; "
+                              "a[i] = t; }",
+                              "strip(i:2)"),
+                        "there are several 't', and what is kept as text names the one of line 4");
+}
+
 static void nest_apply__each_move__gives_this_text(void **state)
 {
     static const struct {
@@ -289,6 +309,7 @@ int main(void)
         cmocka_unit_test(nest_step_parse__not_of_the_form__says_so),
         cmocka_unit_test(nest_step_parse__words_and_numbers__are_read),
         cmocka_unit_test(nest_apply__sequence__names_the_step_that_is_refused),
+        cmocka_unit_test(nest_apply__kept_text_names_what_is_renamed__is_refused),
         cmocka_unit_test(nest_apply__each_move__gives_this_text),
         cmocka_unit_test(nest_moves__every_row__is_a_manual),
         cmocka_unit_test(recipe_parse__steps_on_the_nest__are_the_key_and_the_source),

@@ -130,7 +130,8 @@ bool nest_apply(const struct nest *from, const char *steps, const struct nest_ta
     }
     edit.nest = nest_clone(from, arena);
     open_bodies(edit.nest->body);
-    nest_make_names_unique(&edit);
+    if (!nest_make_names_unique(&edit, refusal))
+        return false;
     while (*steps != '\0') {
         const size_t length = strcspn(steps, ";");
         const char *text = arena_strndup(arena, steps, length);

@@ -85,8 +85,9 @@ struct nest_stmt *nest_only_loop(const struct nest_stmt *loop);
  */
 /* `wish`, or with a number behind it, so that no other symbol and no other loop is called so. */
 const char *nest_new_name(const struct nest_edit *edit, const char *wish);
-/* Calls counters as their loops and gives a second local of one name a number. */
-void nest_make_names_unique(struct nest_edit *edit);
+/* Calls counters as their loops and gives a second local of one name a number. False with the
+ * refusal where text that is kept speaks of one by its old name. */
+bool nest_make_names_unique(struct nest_edit *edit, const char **refusal);
 /* A statement of the list or below that is kept as text has the name as a word: what is called so
  * cannot become another thing there. */
 bool nest_text_names(struct nest_stmt *first, const char *name);

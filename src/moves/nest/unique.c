@@ -5,14 +5,58 @@
 
 #include <string.h>
 
+/* What had one name in the source and needs two here: the old names of some symbols. */
+struct renaming {
+    const struct nest_edit *edit;
+    struct taken *taken;
+    const struct nest_symbol **symbols;
+    const char **old_names;
+    size_t count;
+    const char **refusal;
+};
+
+/* The first of its names. */
+static const char *old_name(const struct renaming *r, const struct nest_symbol *symbol)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->symbols[i] == symbol)
+            return r->old_names[i];
+    }
+    return NULL;
+}
+
+static void rename_symbol(struct renaming *r, struct nest_symbol *symbol, const char *name)
+{
+    if (strcmp(symbol->name, name) != 0) {
+        r->symbols[r->count] = symbol;
+        r->old_names[r->count++] = symbol->name;
+    }
+    symbol->name = name;
+}
+
 static bool take_loop(void *context, struct nest_stmt *stmt, int depth)
 {
+    struct renaming *r = context;
     (void)depth;
     if (stmt->kind == NEST_FOR) {
-        stmt->symbol->name = stmt->name;
-        taken_add(context, stmt->name);
+        rename_symbol(r, stmt->symbol, stmt->name);
+        taken_add(r->taken, stmt->name);
     }
     return true;
+}
+
+/* Text that is kept cannot follow: where it names what was renamed, it would mean another thing. */
+static bool lacks_old_names(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct renaming *r = context;
+    const bool is_local = stmt->kind == NEST_DECLARE;
+    const char *old = stmt->kind == NEST_FOR || is_local ? old_name(r, stmt->symbol) : NULL;
+    (void)depth;
+    if (!old || !nest_text_names(is_local ? stmt->next : stmt->body, old))
+        return true;
+    return nest_refuse(r->edit, r->refusal,
+                       "there are several '%s', and what is kept as text names the one of line %d",
+                       old, stmt->line);
 }
 
 static bool lacks_text(void *context, struct nest_stmt *stmt, int depth)
@@ -34,7 +78,7 @@ static const char *new_name(const struct nest_edit *edit, struct taken *taken, c
     return name;
 }
 
-void nest_make_names_unique(struct nest_edit *edit)
+bool nest_make_names_unique(struct nest_edit *edit, const char **refusal)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     struct nest *nest = edit->nest;
@@ -43,7 +87,13 @@ void nest_make_names_unique(struct nest_edit *edit)
     struct taken all = taken_begin(most, &scratch);
     struct taken earlier = taken_begin(most, &scratch);
     struct taken counters = taken_begin(most, &scratch);
-    (void)nest_walk(nest->body, take_loop, &all);
+    struct renaming renaming = {.edit = edit,
+                                .taken = &all,
+                                .symbols = arena_array(&scratch, most, sizeof *renaming.symbols),
+                                .old_names =
+                                    arena_array(&scratch, most, sizeof *renaming.old_names),
+                                .refusal = refusal};
+    (void)nest_walk(nest->body, take_loop, &renaming);
     for (size_t i = 0; i < nest->symbol_count; i++)
         taken_add(&all, nest->symbols[i]->name);
     for (size_t i = 0; i < nest->symbol_count; i++) {
@@ -51,13 +101,14 @@ void nest_make_names_unique(struct nest_edit *edit)
         if (symbol->kind == NEST_COUNTER)
             taken_add(&counters, symbol->name);
         else if (taken_has(&earlier, symbol->name))
-            symbol->name = new_name(edit, &all, symbol->name);
+            rename_symbol(&renaming, symbol, new_name(edit, &all, symbol->name));
         taken_add(&earlier, symbol->name);
     }
     for (size_t i = 0; i < nest->symbol_count; i++) {
         struct nest_symbol *symbol = nest->symbols[i];
         if (symbol->kind != NEST_COUNTER && !symbol->is_parameter &&
             taken_has(&counters, symbol->name))
-            symbol->name = new_name(edit, &all, symbol->name);
+            rename_symbol(&renaming, symbol, new_name(edit, &all, symbol->name));
     }
+    return nest->opaque_count == 0 || nest_walk(nest->body, lacks_old_names, &renaming);
 }
