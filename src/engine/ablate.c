@@ -43,19 +43,6 @@ static const char *with_steps(const char *line, const char *word, size_t length,
                     arena);
 }
 
-/* Has a recipe the steps of the line that it was read from? One that is refused takes all others
- * with it. */
-static bool has_its_steps(const char *line, const struct recipe *recipe, struct arena *arena)
-{
-    static const char key[] = " nest=";
-    const char *steps = strstr(line, key);
-    if (!steps)
-        return true;
-    const int length = (int)(strlen(key) + strcspn(steps + strlen(key), " "));
-    return strstr(arena_printf(arena, "%s ", recipe_text(recipe, arena)),
-                  arena_printf(arena, "%.*s ", length, steps)) != NULL;
-}
-
 /* Do these steps apply, with the rest of the line as it is? */
 static bool steps_apply(const struct run *run, const char *line, const char *word, size_t length,
                         const char *steps)
@@ -65,8 +52,7 @@ static bool steps_apply(const struct run *run, const char *line, const char *wor
     struct candidate candidate;
     struct err ignored;
     return recipe_parse(&run->moves, whole, run->arena, &recipe, &ignored) &&
-           recipe_candidate(&run->moves, recipe, run->arena, &candidate, &ignored) &&
-           has_its_steps(whole, recipe, run->arena);
+           recipe_candidate(&run->moves, recipe, run->arena, &candidate, &ignored);
 }
 
 static const char *joined(const char *a, const char *b, const char *between, struct arena *arena)
@@ -263,10 +249,6 @@ static bool measure(struct run *run, const struct candidate *best, const struct 
     if (!recipe_parse(&run->moves, part->without, run->arena, &recipe, &refusal) ||
         !recipe_candidate(&run->moves, recipe, run->arena, &without, &refusal)) {
         out->problem = arena_printf(run->arena, "cannot be taken out alone: %s", refusal.message);
-        return true;
-    }
-    if (!has_its_steps(part->without, recipe, run->arena)) {
-        out->problem = "cannot be taken out alone: the steps on the nest are refused without it";
         return true;
     }
     run_stage(run, arena_printf(run->arena, "without %s", part->text));

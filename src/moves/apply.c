@@ -141,7 +141,8 @@ bool move_apply(const struct moves_env *env, const struct move *move, const stru
         }
         words += length;
     }
-    recipe_normalise(env, &change.recipe, arena);
+    if (!recipe_normalise(env, &change.recipe, arena, refusal))
+        return false;
     if (!keep_polly_apart(&change) || !settle_edits(&change)) {
         *refusal = change.refusal;
         return false;

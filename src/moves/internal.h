@@ -116,8 +116,10 @@ size_t catalogue_nest_steps(const struct moves_env *env, struct arena *arena, st
  */
 bool recipe_check_nest(const char *steps, struct arena *arena);
 
-/* Options that the recipe's compiler or the task cannot have go back to plain. */
-void recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct arena *arena);
+/* Options that the recipe's compiler or the task cannot have go back to plain. False with the
+ * refusal where the steps on the nest do not apply: nothing else stands for them. */
+bool recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct arena *arena,
+                      const char **refusal);
 
 /* The reference with the recipe's edits; an edit that finds nothing is left out, and `skipped` (a
  * field's bit) says so. */

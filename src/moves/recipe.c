@@ -161,21 +161,26 @@ bool recipe_parse(const struct moves_env *env, const char *text, struct arena *a
         (void)err_set(err, ERR_BAD_INPUT, "the recipe names no compiler");
         return err_hint(err, "begin it with 'compiler=%s'", env->default_compiler);
     }
-    recipe_normalise(env, recipe, arena);
+    const char *refusal = NULL;
+    if (!recipe_normalise(env, recipe, arena, &refusal)) {
+        (void)err_set(err, ERR_UNSUPPORTED, "the recipe's steps on the loop nest do not apply: %s",
+                      refusal);
+        return err_hint(err, "'kope task explain' shows the nest and the steps that do");
+    }
     *out = recipe;
     return true;
 }
 
-void recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct arena *arena)
+bool recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct arena *arena,
+                      const char **refusal)
 {
     const struct moves_compiler *compiler = moves_find_compiler(env, recipe->compiler);
     if (!compiler)
         BUG("recipe of unknown compiler '%s'", recipe->compiler);
-    const char *refusal = NULL;
     if (recipe->nest &&
         !(recipe->nest_family && str_equal(recipe->nest_family, compiler->family)) &&
-        !recipe_set_nest(env, recipe, recipe->nest, arena, &refusal))
-        recipe->nest = recipe->nest_text = recipe->nest_family = NULL;
+        !recipe_set_nest(env, recipe, recipe->nest, arena, refusal))
+        return false;
     for (int f = 0; f < FIELD_COUNT; f++) {
         const struct field_info *info = field_info((enum field)f);
         for (unsigned i = 0; i < FIELD_MAX_OPTIONS && info->options[i].name; i++) {
@@ -185,6 +190,7 @@ void recipe_normalise(const struct moves_env *env, struct recipe *recipe, struct
                 recipe->value[f] = info->is_set ? recipe->value[f] & ~(1u << i) : 0;
         }
     }
+    return true;
 }
 
 /* A call to a function that the compiler's vector library has. */
