@@ -80,6 +80,7 @@ char *models_settings(const struct run *run, struct arena *arena)
     const struct propose_models *m = &run->models;
     json_begin_object(&w);
     json_put_string(&w, "target", run->opts.target);
+    json_put_string(&w, "baseline", run_baseline_text(run->target, arena));
     json_put_int(&w, "context_tokens", run->opts.context_tokens);
     json_put_int(&w, "proposals", run->opts.proposals);
     json_put_real(&w, "cost_budget_usd", run->opts.cost_budget_usd);
@@ -139,6 +140,19 @@ static const struct llm_opts *read_role(const struct json *models, const char *r
     struct llm_opts *opts = arena_alloc(arena, sizeof *opts);
     read_model(value, opts);
     return opts;
+}
+
+bool models_read_baseline(const struct graph_run *run, struct arena *arena, const char **out,
+                          struct err *err)
+{
+    const struct json *json = NULL;
+    *out = NULL;
+    if (run->settings[0] == '\0') /* a run of a version that kept none */
+        return true;
+    if (!json_parse(run->settings, strlen(run->settings), "settings of the run", arena, &json, err))
+        return false;
+    *out = json_string(json_get(json, "baseline"), NULL);
+    return true;
 }
 
 bool models_read_settings(struct run *run, const char *settings, struct err *err)

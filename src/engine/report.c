@@ -87,7 +87,8 @@ bool engine_report(const char *which, const char *memory_dir, struct buf *out, s
     if (!models_text(&memory, &run, &all, &arena, &models, err))
         return false;
     input.environment = arena_printf(&arena, "%s%s", environment(&run, &arena), models);
-    input.baseline = "gcc -O3 -march=native";
+    if (!models_read_baseline(&run, &arena, &input.baseline, err))
+        return false;
     const struct graph_decision *best = best_of(&all, &run);
     if (best) {
         const bool confirmed = best->is_confirmed || best->confirm_failed;

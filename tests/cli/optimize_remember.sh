@@ -8,4 +8,5 @@ head -n 1 second.txt
 "$KOPE" memory verify | tail -n 1
 "$KOPE" memory rebuild
 "$KOPE" report last --html report.html >/dev/null && grep -c '</html>' report.html
+grep -o 'faster than <code>[^<]*' report.html
 head -n 1 landscape.kope.c
