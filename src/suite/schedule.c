@@ -291,7 +291,9 @@ static void take_one_that_ended(struct schedule *s)
     if (!os_worker_wait(s->workers, s->jobs, LOOK_NS, &at))
         return;
     if (!os_worker_finish(&s->workers[at], &report, sizeof report, &report.err)) {
-        (void)err_hint(&report.err, "what it had judged is kept: run the suite again, it goes on");
+        if (report.err.hint[0] == '\0')
+            (void)err_hint(&report.err,
+                           "what it had judged is kept: run the suite again, it goes on");
         report.ok = false;
     }
     s->running--;
