@@ -88,6 +88,15 @@ double take_real(struct query *query);
 bool take_bool(struct query *query);
 struct hash_id take_id(struct query *query);
 
+/* How a row of a kind is taken: all its columns, into a zeroed `out`. */
+struct row_kind {
+    void (*take)(struct query *query, struct arena *arena, void *out);
+    size_t bytes; /* of `out` */
+};
+/* All rows of a query whose parameters are given, as an array in the arena. */
+bool take_rows(struct query *query, const struct row_kind *kind, struct arena *arena,
+               const void **out, size_t *out_count, struct err *err);
+
 bool graph_version_now(struct graph *graph, struct graph_version *out, struct err *err);
 bool graph_version_equal(struct graph_version a, struct graph_version b);
 

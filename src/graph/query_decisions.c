@@ -1,12 +1,10 @@
 #include "graph/internal.h"
 
-#include "base/vec.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-static void take_decision(struct query *query, struct arena *arena, struct graph_decision *out)
+static void take_decision(struct query *query, struct arena *arena, void *into)
 {
+    struct graph_decision *out = into;
     *out = (struct graph_decision){0};
     out->id = take_text(query, arena);
     out->run_id = take_text(query, arena);
@@ -60,22 +58,12 @@ static void take_decision(struct query *query, struct arena *arena, struct graph
 bool take_decisions(struct query *query, struct arena *arena, struct graph_decisions *out,
                     struct err *err)
 {
-    struct graph_decision *items = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(query, &has_row, err);
-    while (ok && has_row) {
-        items = vec_reserve_one(items, count, &capacity, sizeof *items);
-        take_decision(query, arena, &items[count++]);
-        ok = query_step(query, &has_row, err);
-    }
-    if (ok) {
-        out->items = arena_memdup(arena, items, count * sizeof *items);
-        out->count = count;
-    }
-    free(items);
-    return ok;
+    static const struct row_kind kind = {take_decision, sizeof(struct graph_decision)};
+    const void *items = NULL;
+    if (!take_rows(query, &kind, arena, &items, &out->count, err))
+        return false;
+    out->items = items;
+    return true;
 }
 
 bool decisions_of_rows(struct graph *graph, const int64_t *rows, size_t row_count,

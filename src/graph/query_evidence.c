@@ -1,10 +1,6 @@
 /* What the whole memory says: statistics, and the evidence of moves. */
 #include "graph/internal.h"
 
-#include "base/vec.h"
-
-#include <stdlib.h>
-
 static bool count_verdicts(struct graph *graph, struct graph_stats *stats, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
@@ -62,37 +58,32 @@ bool graph_get_stats(struct graph *graph, struct graph_stats *out, struct err *e
     return true;
 }
 
+static void take_target(struct query *query, struct arena *arena, void *out)
+{
+    struct graph_target *target = out;
+    target->id = take_text(query, arena);
+    target->cpu = take_text(query, arena);
+    target->arch = take_text(query, arena);
+    target->isa = take_text(query, arena);
+    target->cores = take_int(query);
+    target->vector_bytes = take_int(query);
+    target->peak_gflops_f32 = take_real(query);
+    target->memory_gbs = take_real(query);
+}
+
 bool graph_targets(struct graph *graph, struct arena *arena, const struct graph_target **out,
                    size_t *out_count, struct err *err)
 {
+    static const struct row_kind kind = {take_target, sizeof(struct graph_target)};
     CLEANUP(query_end) struct query query = {0};
+    const void *items = NULL;
     if (!query_begin(graph,
                      "SELECT target_id, cpu, arch, isa, cores, vector_bytes, peak_gflops_f32,"
                      " memory_gbs FROM target ORDER BY target_id",
                      &query, err))
         return false;
-    struct graph_target *items = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(&query, &has_row, err);
-    while (ok && has_row) {
-        items = vec_reserve_one(items, count, &capacity, sizeof *items);
-        struct graph_target *item = &items[count++];
-        item->id = take_text(&query, arena);
-        item->cpu = take_text(&query, arena);
-        item->arch = take_text(&query, arena);
-        item->isa = take_text(&query, arena);
-        item->cores = take_int(&query);
-        item->vector_bytes = take_int(&query);
-        item->peak_gflops_f32 = take_real(&query);
-        item->memory_gbs = take_real(&query);
-        ok = query_step(&query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, items, count * sizeof *items);
-        *out_count = count;
-    }
-    free(items);
-    return ok;
+    if (!take_rows(&query, &kind, arena, &items, out_count, err))
+        return false;
+    *out = items;
+    return true;
 }

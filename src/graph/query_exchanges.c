@@ -1,11 +1,8 @@
 #include "graph/internal.h"
 
-#include "base/vec.h"
-
-#include <stdlib.h>
-
-static void take_exchange(struct query *query, struct arena *arena, struct graph_exchange *out)
+static void take_exchange(struct query *query, struct arena *arena, void *into)
 {
+    struct graph_exchange *out = into;
     out->id = take_text(query, arena);
     out->role = take_text(query, arena);
     out->model = take_text(query, arena);
@@ -31,7 +28,9 @@ static void take_exchange(struct query *query, struct arena *arena, struct graph
 bool graph_exchanges(struct graph *graph, const char *run_id, struct arena *arena,
                      const struct graph_exchange **out, size_t *out_count, struct err *err)
 {
+    static const struct row_kind kind = {take_exchange, sizeof(struct graph_exchange)};
     CLEANUP(query_end) struct query query = {0};
+    const void *items = NULL;
     if (!query_begin(graph,
                      "SELECT exchange_id, role, model, parent, step, context_id, prompt_hash,"
                      " finish_reason, body, sequence, tokens_in, tokens_cached, tokens_out,"
@@ -40,55 +39,41 @@ bool graph_exchanges(struct graph *graph, const char *run_id, struct arena *aren
                      &query, err))
         return false;
     give_text(&query, run_id);
-    struct graph_exchange *items = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(&query, &has_row, err);
-    while (ok && has_row) {
-        items = vec_reserve_one(items, count, &capacity, sizeof *items);
-        take_exchange(&query, arena, &items[count++]);
-        ok = query_step(&query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, items, count * sizeof *items);
-        *out_count = count;
-    }
-    free(items);
-    return ok;
+    if (!take_rows(&query, &kind, arena, &items, out_count, err))
+        return false;
+    *out = items;
+    return true;
+}
+
+static void take_item(struct query *query, struct arena *arena, void *out)
+{
+    struct context_item *item = out;
+    item->section = take_text(query, arena);
+    item->kind = take_text(query, arena);
+    item->ref = take_text(query, arena);
+    item->bytes = take_int(query);
+    item->tokens = take_int(query);
+    item->score = take_real(query);
+    item->propensity = take_real(query);
+    item->withheld = take_bool(query);
 }
 
 static bool take_items(struct graph *graph, struct arena *arena, struct graph_context *context,
                        struct err *err)
 {
+    static const struct row_kind kind = {take_item, sizeof(struct context_item)};
     CLEANUP(query_end) struct query query = {0};
+    const void *items = NULL;
     if (!query_begin(graph,
                      "SELECT section, kind, ref, bytes, tokens, score, propensity, withheld"
                      " FROM context_item WHERE context_id = ? ORDER BY position",
                      &query, err))
         return false;
     give_text(&query, context->id);
-    struct context_item *items = NULL;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(&query, &has_row, err);
-    while (ok && has_row) {
-        items = vec_reserve_one(items, context->item_count, &capacity, sizeof *items);
-        struct context_item *item = &items[context->item_count++];
-        *item = (struct context_item){.section = take_text(&query, arena)};
-        item->kind = take_text(&query, arena);
-        item->ref = take_text(&query, arena);
-        item->bytes = take_int(&query);
-        item->tokens = take_int(&query);
-        item->score = take_real(&query);
-        item->propensity = take_real(&query);
-        item->withheld = take_bool(&query);
-        ok = query_step(&query, &has_row, err);
-    }
-    if (ok)
-        context->items = arena_memdup(arena, items, context->item_count * sizeof *items);
-    free(items);
-    return ok;
+    if (!take_rows(&query, &kind, arena, &items, &context->item_count, err))
+        return false;
+    context->items = items;
+    return true;
 }
 
 bool graph_last_context(struct graph *graph, const char *run_id, struct arena *arena, bool *found,

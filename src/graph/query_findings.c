@@ -1,10 +1,7 @@
 #include "graph/findings.h"
 
 #include "base/buf.h"
-#include "base/vec.h"
 #include "graph/internal.h"
-
-#include <stdlib.h>
 
 const char schema_finding[] = "ALTER TABLE finding ADD COLUMN tool TEXT NOT NULL DEFAULT '';"
                               "ALTER TABLE finding ADD COLUMN moves TEXT NOT NULL DEFAULT '';"
@@ -12,32 +9,27 @@ const char schema_finding[] = "ALTER TABLE finding ADD COLUMN tool TEXT NOT NULL
 
 #define COLUMNS "decision_id, bottleneck, text, tool, moves, number, line"
 
+static void take_finding(struct query *query, struct arena *arena, void *out)
+{
+    struct graph_finding *finding = out;
+    finding->decision_id = take_text(query, arena);
+    finding->bottleneck = take_text(query, arena);
+    finding->text = take_text(query, arena);
+    finding->tool = take_text(query, arena);
+    finding->moves = take_text(query, arena);
+    finding->number = take_real(query);
+    finding->line = take_int(query);
+}
+
 static bool take_findings(struct query *query, struct arena *arena,
                           const struct graph_finding **out, size_t *out_count, struct err *err)
 {
-    struct graph_finding *findings = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(query, &has_row, err);
-    while (ok && has_row) {
-        findings = vec_reserve_one(findings, count, &capacity, sizeof *findings);
-        struct graph_finding *finding = &findings[count++];
-        finding->decision_id = take_text(query, arena);
-        finding->bottleneck = take_text(query, arena);
-        finding->text = take_text(query, arena);
-        finding->tool = take_text(query, arena);
-        finding->moves = take_text(query, arena);
-        finding->number = take_real(query);
-        finding->line = take_int(query);
-        ok = query_step(query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, findings, count * sizeof *findings);
-        *out_count = count;
-    }
-    free(findings);
-    return ok;
+    static const struct row_kind kind = {take_finding, sizeof(struct graph_finding)};
+    const void *items = NULL;
+    if (!take_rows(query, &kind, arena, &items, out_count, err))
+        return false;
+    *out = items;
+    return true;
 }
 
 bool graph_findings(struct graph *graph, const char *run_id, struct arena *arena,
@@ -128,33 +120,28 @@ static const char gains_sql[] =
     " FROM step s JOIN outcome o ON o.decision_id = s.decision_id AND o.is_confirmation = 0"
     " JOIN decision_move m ON m.decision_id = s.decision_id GROUP BY m.move ORDER BY m.move";
 
+static void take_gain(struct query *query, struct arena *arena, void *out)
+{
+    struct graph_kind_gain *gain = out;
+    gain->move = take_text(query, arena);
+    gain->count = take_real(query);
+    gain->sum = 1e-9 * (double)take_int(query);
+    gain->squares = 1e-9 * (double)take_int(query);
+    gain->failures = take_int(query);
+}
+
 bool graph_gains_of_kind(struct graph *graph, const char *kind, struct arena *arena,
                          const struct graph_kind_gain **out, size_t *out_count, struct err *err)
 {
+    static const struct row_kind row = {take_gain, sizeof(struct graph_kind_gain)};
     CLEANUP(query_end) struct query query = {0};
-    struct graph_kind_gain *gains = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
+    const void *items = NULL;
     if (!query_begin(graph, gains_sql, &query, err))
         return false;
     give_text(&query, kind);
     give_int(&query, GRAPH_MOST_OF_A_KIND);
-    bool ok = query_step(&query, &has_row, err);
-    while (ok && has_row) {
-        gains = vec_reserve_one(gains, count, &capacity, sizeof *gains);
-        struct graph_kind_gain *gain = &gains[count++];
-        gain->move = take_text(&query, arena);
-        gain->count = take_real(&query);
-        gain->sum = 1e-9 * (double)take_int(&query);
-        gain->squares = 1e-9 * (double)take_int(&query);
-        gain->failures = take_int(&query);
-        ok = query_step(&query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, gains, count * sizeof *gains);
-        *out_count = count;
-    }
-    free(gains);
-    return ok;
+    if (!take_rows(&query, &row, arena, &items, out_count, err))
+        return false;
+    *out = items;
+    return true;
 }

@@ -1,41 +1,11 @@
 /* What the graph knows of rules, and of the failures that they are made of. */
 #include "graph/rules.h"
 
-#include "base/vec.h"
 #include "graph/internal.h"
-
-#include <stdlib.h>
-
-/* Rows of any kind, taken one by one. */
-struct rows {
-    void (*take)(struct query *query, struct arena *arena, void *out);
-    size_t item_bytes;
-};
-
-static bool take_all(struct query *query, const struct rows *rows, struct arena *arena,
-                     const void **out, size_t *out_count, struct err *err)
-{
-    char *items = NULL;
-    size_t count = 0, capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(query, &has_row, err);
-    while (ok && has_row) {
-        items = vec_reserve_one(items, count, &capacity, rows->item_bytes);
-        rows->take(query, arena, items + count++ * rows->item_bytes);
-        ok = query_step(query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, items, count * rows->item_bytes);
-        *out_count = count;
-    }
-    free(items);
-    return ok;
-}
 
 static void take_rule(struct query *query, struct arena *arena, void *out)
 {
     struct graph_rule *rule = out;
-    *rule = (struct graph_rule){0};
     rule->id = take_text(query, arena);
     rule->cause = take_text(query, arena);
     rule->words = take_text(query, arena);
@@ -68,11 +38,11 @@ bool graph_rules(struct graph *graph, struct arena *arena, const struct graph_ru
         " (SELECT count(*) FROM outcome o WHERE o.mechanism = 'rule'"
         " AND o.evidence LIKE 'rule ' || substr(r.rule_id, 1, 12) || '%')"
         " FROM rule r ORDER BY r.cause, r.rule_id";
-    static const struct rows rows = {take_rule, sizeof(struct graph_rule)};
+    static const struct row_kind kind = {take_rule, sizeof(struct graph_rule)};
     CLEANUP(query_end) struct query query = {0};
     const void *items = NULL;
     if (!query_begin(graph, sql, &query, err) ||
-        !take_all(&query, &rows, arena, &items, out_count, err))
+        !take_rows(&query, &kind, arena, &items, out_count, err))
         return false;
     *out = items;
     return true;
@@ -81,7 +51,6 @@ bool graph_rules(struct graph *graph, struct arena *arena, const struct graph_ru
 static void take_check(struct query *query, struct arena *arena, void *out)
 {
     struct graph_rule_check *check = out;
-    *check = (struct graph_rule_check){0};
     check->id = take_text(query, arena);
     check->result = take_text(query, arena);
     check->compiler = take_text(query, arena);
@@ -98,13 +67,13 @@ bool graph_rule_checks(struct graph *graph, const char *rule_id, struct arena *a
     static const char sql[] =
         "SELECT check_id, result, compiler, compiler_family, compiler_version, target_id,"
         " decision_id, reason FROM rule_check WHERE rule_id = ? ORDER BY stamp";
-    static const struct rows rows = {take_check, sizeof(struct graph_rule_check)};
+    static const struct row_kind kind = {take_check, sizeof(struct graph_rule_check)};
     CLEANUP(query_end) struct query query = {0};
     const void *items = NULL;
     if (!query_begin(graph, sql, &query, err))
         return false;
     give_text(&query, rule_id);
-    if (!take_all(&query, &rows, arena, &items, out_count, err))
+    if (!take_rows(&query, &kind, arena, &items, out_count, err))
         return false;
     *out = items;
     return true;
@@ -120,7 +89,6 @@ bool graph_rule_checks(struct graph *graph, const char *rule_id, struct arena *a
 static void take_failure(struct query *query, struct arena *arena, void *out)
 {
     struct graph_failure *failure = out;
-    *failure = (struct graph_failure){0};
     failure->decision_id = take_text(query, arena);
     failure->candidate_id = take_text(query, arena);
     failure->target_id = take_text(query, arena);
@@ -141,13 +109,13 @@ static void take_failure(struct query *query, struct arena *arena, void *out)
 static bool read_failures(struct graph *graph, const char *sql, size_t limit, struct arena *arena,
                           const struct graph_failure **out, size_t *out_count, struct err *err)
 {
-    static const struct rows rows = {take_failure, sizeof(struct graph_failure)};
+    static const struct row_kind kind = {take_failure, sizeof(struct graph_failure)};
     CLEANUP(query_end) struct query query = {0};
     const void *items = NULL;
     if (!query_begin(graph, sql, &query, err))
         return false;
     give_int(&query, (int64_t)limit);
-    if (!take_all(&query, &rows, arena, &items, out_count, err))
+    if (!take_rows(&query, &kind, arena, &items, out_count, err))
         return false;
     *out = items;
     return true;

@@ -1,10 +1,8 @@
 #include "graph/internal.h"
 
 #include "base/str.h"
-#include "base/vec.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RUN_SELECT                                                                                 \
@@ -19,8 +17,9 @@
     " FROM run r LEFT JOIN run_end e ON e.run_id = r.run_id"                                       \
     " LEFT JOIN task t ON t.task_id = r.task_id "
 
-static void take_run(struct query *query, struct arena *arena, struct graph_run *out)
+static void take_run(struct query *query, struct arena *arena, void *into)
 {
+    struct graph_run *out = into;
     *out = (struct graph_run){0};
     out->id = take_text(query, arena);
     out->task_id = take_text(query, arena);
@@ -54,22 +53,12 @@ static void take_run(struct query *query, struct arena *arena, struct graph_run 
 static bool take_runs(struct query *query, struct arena *arena, const struct graph_run **out,
                       size_t *out_count, struct err *err)
 {
-    struct graph_run *runs = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
-    bool has_row = false;
-    bool ok = query_step(query, &has_row, err);
-    while (ok && has_row) {
-        runs = vec_reserve_one(runs, count, &capacity, sizeof *runs);
-        take_run(query, arena, &runs[count++]);
-        ok = query_step(query, &has_row, err);
-    }
-    if (ok) {
-        *out = arena_memdup(arena, runs, count * sizeof *runs);
-        *out_count = count;
-    }
-    free(runs);
-    return ok;
+    static const struct row_kind kind = {take_run, sizeof(struct graph_run)};
+    const void *items = NULL;
+    if (!take_rows(query, &kind, arena, &items, out_count, err))
+        return false;
+    *out = items;
+    return true;
 }
 
 bool graph_runs(struct graph *graph, size_t limit, struct arena *arena,

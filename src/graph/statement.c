@@ -1,9 +1,11 @@
 #include "graph/internal.h"
 
 #include "base/str.h"
+#include "base/vec.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static enum err_kind kind_of(int code)
@@ -184,6 +186,28 @@ struct hash_id take_id(struct query *query)
     const unsigned char *text = sqlite3_column_text(query->statement->handle, query->next++);
     (void)snprintf(id.text, sizeof id.text, "%s", text ? (const char *)text : "");
     return id;
+}
+
+bool take_rows(struct query *query, const struct row_kind *kind, struct arena *arena,
+               const void **out, size_t *out_count, struct err *err)
+{
+    char *rows = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    bool has_row = false;
+    bool ok = query_step(query, &has_row, err);
+    while (ok && has_row) {
+        rows = vec_reserve_one(rows, count, &capacity, kind->bytes);
+        char *row = memset(rows + count++ * kind->bytes, 0, kind->bytes);
+        kind->take(query, arena, row);
+        ok = query_step(query, &has_row, err);
+    }
+    if (ok) {
+        *out = arena_memdup(arena, rows, count * kind->bytes);
+        *out_count = count;
+    }
+    free(rows);
+    return ok;
 }
 
 bool graph_version_now(struct graph *graph, struct graph_version *out, struct err *err)
