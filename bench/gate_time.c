@@ -70,9 +70,11 @@ struct costs {
 static void note(struct costs *costs, const struct gate_timings *timings)
 {
     costs->own[costs->count] = (double)gate_timings_own_ns(timings) / 1e6;
-    for (size_t p = 0; p < PARTS; p++)
-        costs->part[p][costs->count] =
-            (double)*(const int64_t *)((const char *)timings + parts[p].offset) / 1e6;
+    for (size_t p = 0; p < PARTS; p++) {
+        int64_t ns = 0;
+        memcpy(&ns, (const char *)timings + parts[p].offset, sizeof ns);
+        costs->part[p][costs->count] = (double)ns / 1e6;
+    }
     costs->count++;
 }
 

@@ -236,7 +236,7 @@ static void report(const struct bench *b, double peak_gflops, double bandwidth_g
         printf(", %.1f GFLOP/s", b->flops / ours / 1e6);
     printf(", %.1f GB/s; roofline %.4g ms, reached %.0f %%; %zu rounds\n", b->bytes / ours / 1e6,
            bound, 100 * bound / ours, b->rounds);
-    double best = INFINITY;
+    double best = (double)INFINITY;
     for (size_t k = 1; k < b->count; k++) {
         const struct contender *c = &b->contenders[k];
         const struct stats_interval ratio = ratio_of(b, c, scratch);

@@ -188,7 +188,7 @@ static struct natural spread(struct natural from, double between)
 static struct stats_normal to_normal(struct natural n)
 {
     if (!(n.precision > 0.0))
-        return (struct stats_normal){0.0, INFINITY};
+        return (struct stats_normal){0.0, (double)INFINITY};
     return (struct stats_normal){n.weighted / n.precision, 1.0 / n.precision};
 }
 

@@ -160,8 +160,8 @@ static void event_read_skill__hostile_bodies__are_refused(void **state)
         "{\"skill_id\":\"s\",\"action\":\"state\"}",
         "{\"skill_id\":\"\",\"action\":\"state\",\"state\":\"verified\"}",
         "{\"skill_id\":\"s\",\"action\":\"evidence\",\"evidence\":\"trial\"}",
-        "{\"skill_id\":\"s\",\"action\":\"evidence\",\"evidence\":\"trial\",\"verdict\":\"timed\","
-        "\"log_ratio\":\"1\"}",
+        ("{\"skill_id\":\"s\",\"action\":\"evidence\",\"evidence\":\"trial\",\"verdict\":\"timed\","
+         "\"log_ratio\":\"1\"}"),
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         const struct json *body = NULL;

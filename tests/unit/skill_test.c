@@ -272,18 +272,20 @@ static void skill_name_problem__as_the_agent_skills_format(void **state)
 {
     (void)state;
     static const char *const good[] = {"a", "split-sum", "compiler-clang-19", "2d"};
-    static const char *const bad[] = {"",
-                                      "-a",
-                                      "a-",
-                                      "a--b",
-                                      "Split",
-                                      "a_b",
-                                      "a b",
-                                      "a/b",
-                                      "..",
-                                      "\xc3\xa9",
-                                      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-                                      "aaaaa"};
+    static const char *const bad[] = {
+        "",
+        "-a",
+        "a-",
+        "a--b",
+        "Split",
+        "a_b",
+        "a b",
+        "a/b",
+        "..",
+        "\xc3\xa9",
+        ("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+         "aaaaa"),
+    };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_null(skill_name_problem(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

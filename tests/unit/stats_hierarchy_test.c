@@ -127,7 +127,7 @@ static void stats_groups_fit__nothing_seen__gives_the_priors(void **state)
     struct stats_group groups[2] = {{.parent = 0}, {.parent = 0}};
     struct stats_between level = {.prior = 0.25, .prior_count = 3.0};
     stats_group_see(&groups[0], 0.4, 0.09);
-    stats_group_see(&groups[1], NAN, 1.0);
+    stats_group_see(&groups[1], (double)NAN, 1.0);
     stats_group_see(&groups[1], 1.0, 0.0);
     stats_groups_fit(groups, 2, &level, 1);
     const struct stats_normal leaf = stats_group_posterior(groups, 1);

@@ -95,7 +95,7 @@ static void stats_uplift_estimate__one_arm_or_one_run__claims_nothing(void **sta
     u = stats_uplift_estimate(one_run, 2, 1, 0, 1);
     assert_true(fabs(u.effect - 0.5) < 1e-12 && isinf(u.high));
     assert_int_equal(u.clusters_withheld, 1);
-    const struct stats_trial unusable[] = {{0, NAN, 0.9, true}, {0, 1.0, 1.0, true}};
+    const struct stats_trial unusable[] = {{0, (double)NAN, 0.9, true}, {0, 1.0, 1.0, true}};
     u = stats_uplift_estimate(unusable, 2, 1, 0, 1);
     assert_int_equal(u.shown + u.withheld, 0);
     (void)state;
