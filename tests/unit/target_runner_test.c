@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { ELEMENTS = 1024, BYTES = ELEMENTS * sizeof(float), PATIENCE = 400 };
+enum { ELEMENTS = 1024, BYTES = ELEMENTS * sizeof(float), PATIENCE = 400, TRIES = 20 };
 #define LIMIT_NS INT64_C(5000000000)
 
 /* void k(const real *x, real *y, int64_t *z, int64_t n) */
@@ -391,6 +391,27 @@ static void session_run__rings_before_it_works__rejected(void **state)
         assert_report(f, SESSION_REJECTED, "M8-quiesce", "after the bell");
 }
 
+/* A child that is told of its image once it runs, and what it does with x = 21. What a busy host
+ * charges it for falling asleep looks like work between two calls: then it is done again. */
+static void run_prepared(struct fixture *f, const struct session_opts *opts,
+                         const struct build_result *built)
+{
+    for (int i = 0; i < TRIES; i++) {
+        if (!session_prepare(f->target, opts, &f->session, &f->err))
+            fail_msg("%s (%s)", f->err.message, f->err.hint);
+        ((float *)f->buffers[0].host)[0] = 21;
+        assert_true(
+            session_load(&f->session, built->image, built->image_bytes, &f->report, &f->err));
+        assert_int_equal(f->report.status, SESSION_OK);
+        run(f, LIMIT_NS);
+        if (f->report.status == SESSION_OK)
+            return;
+        assert_report(f, SESSION_REJECTED, "M8-quiesce", "between two calls");
+        session_stop(&f->session);
+    }
+    fail_msg("%s: %s", f->report.mechanism, f->report.evidence);
+}
+
 /* Started before its image is there; a larger image than was announced is refused. */
 static void session_prepare__image_comes_later__runs(void **state)
 {
@@ -409,12 +430,7 @@ static void session_prepare__image_comes_later__runs(void **state)
                                       .threads = f->threads,
                                       .cpu = -1,
                                       .is_untimed = true};
-    if (!session_prepare(f->target, &opts, &f->session, &f->err))
-        fail_msg("%s (%s)", f->err.message, f->err.hint);
-    ((float *)f->buffers[0].host)[0] = 21;
-    assert_true(session_load(&f->session, built.image, built.image_bytes, &f->report, &f->err));
-    assert_int_equal(f->report.status, SESSION_OK);
-    run(f, LIMIT_NS);
+    run_prepared(f, &opts, &built);
     assert_true(((const float *)f->buffers[1].host)[0] == 42);
     session_stop(&f->session);
 
