@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 void runner_fail(struct runner_control *control, const char *what, int error_number)
@@ -79,6 +80,20 @@ static uint64_t mapped_bytes(void)
         pages = 0;
     (void)fclose(file);
     return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* A process that is hidden cannot be asked about any more. Nothing of a candidate is here yet. A
+ * parent that is gone never answers. */
+static void wait_for_watcher(struct runner_control *control)
+{
+    enum { LIMIT_S = 10 };
+    struct timespec until = {0};
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LIMIT_S;
+    while (sem_timedwait(&control->wake, &until) != 0) {
+        if (errno != EINTR)
+            runner_fail(control, "nobody came to watch", errno);
+    }
 }
 
 /* Those that need /proc come before those that take it away. */
@@ -159,6 +174,8 @@ int main(int argc, char **argv)
         buffers[i] = map_buffer(control, i);
     const uint8_t *file = map_image(control);
     team_pin(&control->config, 0);
+    if (control->config.is_watched)
+        wait_for_watcher(control);
     enter_box(control);
     wait_for_image(control);
 
@@ -167,6 +184,7 @@ int main(int argc, char **argv)
     if (!image_load(file, control->config.image_bytes, &image, &why))
         runner_refuse(control, why);
     fault_set_image(&image);
+    control->image_address = (uint64_t)(uintptr_t)image.base;
     if (!filter_for_candidate())
         runner_fail(control, "the second filter cannot be set", errno);
     serve(control, buffers, &image);

@@ -34,7 +34,7 @@
 
 enum {
     RUNNER_MAGIC = 0x4b4f5045,
-    RUNNER_VERSION = 3,
+    RUNNER_VERSION = 4,
     RUNNER_MAX_BUFFERS = 16,
     RUNNER_MAX_CALLS = 256,
     RUNNER_MAX_INTS = 32,
@@ -88,6 +88,8 @@ struct runner_config {
     uint32_t processor_count;                /* 0: not pinned */
     uint16_t processors[RUNNER_MAX_THREADS]; /* of the first thread, and of each other */
     int64_t parent;                          /* process id */
+    uint32_t is_watched; /* waits on `wake` before it hides, so that the parent can ask for samples
+                            of it */
     struct runner_buffer buffers[RUNNER_MAX_BUFFERS];
     int64_t ints[RUNNER_MAX_INTS];
     double reals[RUNNER_MAX_REALS];
@@ -130,7 +132,8 @@ struct runner_control {
     _Atomic uint32_t phase;
     uint32_t missing_layers;
     char error[RUNNER_ERROR_BYTES];
-    uint64_t address; /* of this structure in the child */
+    uint64_t address;       /* of this structure in the child */
+    uint64_t image_address; /* where address 0 of the image lies */
     uint64_t buffer_address[RUNNER_MAX_BUFFERS];
 
     /* Written by the parent before each round. */

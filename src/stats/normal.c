@@ -61,3 +61,18 @@ double stats_normal_quantile(double p)
     const double x = r <= 5.0 ? ratio(middle, r - 1.6) : ratio(tail, r - 5.0);
     return q < 0.0 ? -x : x;
 }
+
+struct stats_interval stats_share(int64_t hits, int64_t count, double confidence)
+{
+    if (count <= 0)
+        return (struct stats_interval){.mid = 0.5, .low = 0.0, .high = 1.0};
+    const double n = (double)count, share = (double)hits / n;
+    const double z = stats_normal_quantile(0.5 + confidence / 2.0);
+    const double scale = 1.0 + z * z / n;
+    const double middle_share = (share + z * z / (2.0 * n)) / scale;
+    const double half = z * sqrt(share * (1.0 - share) / n + z * z / (4.0 * n * n)) / scale;
+    return (struct stats_interval){.mid = share,
+                                   .low = fmax(middle_share - half, 0.0),
+                                   .high = fmin(middle_share + half, 1.0),
+                                   .count = (size_t)count};
+}

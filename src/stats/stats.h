@@ -22,6 +22,11 @@ struct stats_interval {
     size_t count; /* values behind it */
 };
 
+/* A share of which `hits` of `count` trials are an instance, with the interval of Wilson, "Probable
+ * inference, the law of succession, and statistical inference", JASA 22 (1927); 0 to 1 where there
+ * are no trials. */
+struct stats_interval stats_share(int64_t hits, int64_t count, double confidence);
+
 /* Ascending copy in `out`, which has room for `count` values and may be `values` itself. */
 void stats_sort(const double *values, size_t count, double *out);
 

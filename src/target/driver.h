@@ -50,11 +50,14 @@ struct target_driver {
     bool (*build)(struct target *target, const struct build_request *requests, size_t count,
                   struct arena *arena, struct build_result *out, struct err *err);
 
-    /* NULL, all three: there are no tools for profiles, and the problem of each output says so. */
+    /* NULL, each: there is no such tool for profiles, and the problem of its output says so. */
     bool (*notes)(struct target *target, const struct build_request *request, struct arena *arena,
                   struct build_notes *out, struct err *err);
     bool (*throughput)(struct target *target, const char *block, struct arena *arena,
                        struct tool_output *out, struct err *err);
+    bool (*lines)(struct target *target, const void *image, size_t image_bytes,
+                  const uint64_t *addresses, size_t count, struct arena *arena,
+                  struct tool_output *out, struct err *err);
     size_t (*tools)(const struct target *target, struct arena *arena, struct target_tool *out,
                     size_t capacity);
 
@@ -73,6 +76,9 @@ struct target_driver {
     bool (*run)(struct session *session, const struct session_call *calls, size_t count, bool touch,
                 int64_t limit_ns, struct session_report *report, struct err *err);
     void (*set_ints)(struct session *session, const int64_t *ints, size_t count);
+    /* NULL: children are not looked at, and that is the problem of all samples. */
+    void (*samples)(const struct session *session, struct arena *arena,
+                    struct session_samples *out);
     /* NULL: nothing runs between calls, so there is nothing to stop. */
     bool (*freeze)(struct session *session, struct err *err);
     bool (*thaw)(struct session *session, struct err *err);

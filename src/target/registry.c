@@ -155,6 +155,25 @@ bool target_throughput(struct target *target, const char *block, struct arena *a
     return true;
 }
 
+bool target_lines(struct target *target, const void *image, size_t image_bytes,
+                  const uint64_t *addresses, size_t count, struct arena *arena,
+                  struct tool_output *out, struct err *err)
+{
+    if (target->driver->lines)
+        return target->driver->lines(target, image, image_bytes, addresses, count, arena, out, err);
+    *out = no_tool(target, arena);
+    return true;
+}
+
+void session_samples(const struct session *session, struct arena *arena,
+                     struct session_samples *out)
+{
+    if (session->target->driver->samples)
+        session->target->driver->samples(session, arena, out);
+    else
+        *out = (struct session_samples){.problem = no_tool(session->target, arena).problem};
+}
+
 size_t target_tools(const struct target *target, struct arena *arena, struct target_tool *out,
                     size_t capacity)
 {

@@ -103,6 +103,7 @@ struct build_request {
     bool is_trusted;        /* the reference: object rules are still checked, source rules not */
     int64_t notes_limit_ns; /* of target_notes, at most; 0: the target's own */
     bool is_clean;          /* built anew: no earlier build serves, and it serves no later one */
+    bool has_lines; /* with debugging information, for target_lines; only where `is_clean` */
 };
 
 enum build_status { BUILD_OK, BUILD_FAILED, BUILD_REJECTED, BUILD_TIMED_OUT };
@@ -166,6 +167,12 @@ bool target_notes(struct target *target, const struct build_request *request, st
 bool target_throughput(struct target *target, const char *block, struct arena *arena,
                        struct tool_output *out, struct err *err);
 
+/* The lines that addresses in an image come from, which was built with them: "0x1f4", then
+ * "FILE:LINE", for what was inlined also "FILE:LINE" of each caller, for each address in turn. */
+bool target_lines(struct target *target, const void *image, size_t image_bytes,
+                  const uint64_t *addresses, size_t count, struct arena *arena,
+                  struct tool_output *out, struct err *err);
+
 /* The tools of a profile, for those who want to know what is missing. */
 struct target_tool {
     const char *name;    /* "llvm-mca-14", "cachegrind" */
@@ -207,6 +214,9 @@ struct session_opts {
      * several threads it is stopped, and the time is the parent's clock from letting it go on.
      * Without effect where the target has no such account. */
     bool by_account;
+    /* Where the child is, each time its CPU clock has gone on by so much during a run, is noted for
+     * session_samples; times are longer then. 0: it is not looked at. */
+    int64_t sample_period_ns;
     /* Called by session_run when the child is ready, just before the clock starts; NULL: nothing.
      * What is written into the buffers here (all data of the run, a changed element of an input) a
      * child that ran ahead while it should have waited cannot have seen; with `by_account` it also
@@ -272,6 +282,30 @@ bool session_run(struct session *session, const struct session_call *calls, size
 /* The integers of the calls from the next run on, as many as the session was started with: other
  * axes over the same buffers. */
 void session_set_ints(struct session *session, const int64_t *ints, size_t count);
+
+/* Where a child was that is looked at. */
+struct sample_place {
+    uint64_t offset; /* of the instruction in the image */
+    int64_t hits;
+};
+struct sample_function {
+    const char *name; /* "expf" */
+    int64_t hits;
+};
+struct session_samples {
+    const char *problem;               /* why there are none; "" */
+    const struct sample_place *places; /* in the image, ascending */
+    size_t place_count;
+    const struct sample_function *functions; /* that the image called, the most hits first */
+    size_t function_count;
+    int64_t inside, called; /* hits in all, of both kinds */
+    int64_t lost;
+};
+
+/* Samples of the child's first thread in all runs so far, in user mode. That the host does not let
+ * anybody look is a problem of theirs. */
+void session_samples(const struct session *session, struct arena *arena,
+                     struct session_samples *out);
 
 /* Stops the child's threads (SIGSTOP and wait) so that nothing changes any more; and lets it go on.
  */

@@ -54,6 +54,21 @@ static void stats_sort__copy_and_in_place__ascending(void **state)
     assert_true(values[0] == -1 && values[1] == 2 && values[2] == 3);
 }
 
+static void stats_share__hits_of_trials__interval_of_wilson(void **state)
+{
+    (void)state;
+    /* statsmodels.proportion_confint(20, 100, method='wilson') */
+    const struct stats_interval some = stats_share(20, 100, 0.95);
+    assert_near(some.mid, 0.2, 1e-15);
+    assert_near(some.low, 0.13336693, 1e-7);
+    assert_near(some.high, 0.28882912, 1e-7);
+    const struct stats_interval none = stats_share(0, 10, 0.95);
+    assert_near(none.low, 0.0, 1e-12);
+    assert_near(none.high, 0.27753279, 1e-7);
+    const struct stats_interval all = stats_share(0, 0, 0.95);
+    assert_true(all.low == 0.0 && all.high == 1.0);
+}
+
 static void stats_sort__nan__goes_last(void **state)
 {
     (void)state;
@@ -329,6 +344,7 @@ int main(void)
         cmocka_unit_test(stats_median__odd_and_even__middle),
         cmocka_unit_test(stats_quantile__between_values__linear),
         cmocka_unit_test(stats_sort__copy_and_in_place__ascending),
+        cmocka_unit_test(stats_share__hits_of_trials__interval_of_wilson),
         cmocka_unit_test(stats_sort__nan__goes_last),
         cmocka_unit_test(stats_mean_rms_mad__known_values__known_results),
         cmocka_unit_test(stats_geometric_mean__weights__weighted_in_log_space),

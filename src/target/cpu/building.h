@@ -50,6 +50,13 @@ struct process_result;
 bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_ns,
                     size_t output_limit, struct process_result *out);
 
+/* tools.c: makes the folder, works in it, removes it. */
+bool build_in_folder(struct building *b, bool (*work)(struct building *b, void *context),
+                     void *context);
+/* Why a tool that was run gave nothing; and the output of one that gave nothing. */
+const char *build_tool_problem(const struct process_result *result, struct arena *arena);
+struct tool_output build_tool_failed(const char *tool, const char *problem);
+
 /* In a folder of its own, which is gone afterwards. Touches nothing of the target: several may run
  * at once, each on a thread. A stub that it had to compile is in `b->stub`, memory of `b->step`. */
 enum step_end build_make(struct building *b);

@@ -12,6 +12,7 @@
  * object.c     what an object may contain; scan.c looks at its instructions; code_id.c names it
  * session.c    what runs of a child say of its candidate; bell.c rings it, launch.c starts it,
  *              watch.c looks at it, evidence.c puts into words how it died
+ * sampled.c    where a child is, by its CPU clock; lines.c says which lines of the source that is
  * probe.c      measuring the machine; fingerprint.c keeps the numbers
  */
 #ifndef KOPE_TARGET_CPU_H
@@ -119,6 +120,10 @@ bool cpu_notes(struct target *target, const struct build_request *request, struc
                struct build_notes *out, struct err *err);
 bool cpu_throughput(struct target *target, const char *block, struct arena *arena,
                     struct tool_output *out, struct err *err);
+/* lines.c */
+bool cpu_lines(struct target *target, const void *image, size_t image_bytes,
+               const uint64_t *addresses, size_t count, struct arena *arena,
+               struct tool_output *out, struct err *err);
 size_t cpu_tools(const struct target *target, struct arena *arena, struct target_tool *out,
                  size_t capacity);
 
@@ -169,6 +174,8 @@ struct cpu_session {
     void (*after_bell)(void *ctx);
     void *after_bell_ctx;
     char evidence[1024];
+    uint64_t image_at;       /* address 0 of the image in the child */
+    struct sampled *sampled; /* NULL: it is not looked at */
 };
 
 /* launch.c: shared memory, seals, the process. The phase is still RUNNER_STARTING on true. */
@@ -199,6 +206,18 @@ struct child_status watch_status(const struct cpu_session *session);
 
 /* evidence.c: fills `report` and the session's evidence from how the child ended. */
 void evidence_of_death(struct cpu_session *session, int wait_status, struct session_report *report);
+
+/* sampled.c: asks for samples of the child, which has not hidden itself yet; that it may not is
+ * noted for session_samples. */
+void sampled_open(struct cpu_session *session, int64_t period_ns);
+void sampled_close(struct cpu_session *session);
+/* Around a round. */
+void sampled_begin(struct cpu_session *session);
+void sampled_end(struct cpu_session *session);
+void cpu_session_samples(const struct session *session, struct arena *arena,
+                         struct session_samples *out);
+/* Can this process look at a child at all? "" where it can. */
+const char *sampled_problem(struct arena *arena);
 
 /* session.c */
 bool cpu_session_prepare(struct session *session, const struct session_opts *opts, struct err *err);

@@ -91,6 +91,7 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
     for (size_t i = 0; i < s->processor_count; i++)
         config->processors[i] = s->processors[i];
     config->parent = getpid();
+    config->is_watched = opts->sample_period_ns > 0;
     for (size_t i = 0; i < s->buffer_count; i++)
         config->buffers[i] = (struct runner_buffer){.bytes = s->buffers[i].bytes,
                                                     .writable = s->buffers[i].writable};
@@ -238,6 +239,10 @@ bool launch(struct cpu_session *s, const struct session_opts *opts, struct err *
         return err_set_errno(err, failed, "cannot start '%s'", runner);
     }
     s->status_fd = watch_open(s->pid);
+    if (opts->sample_period_ns > 0) {
+        sampled_open(s, opts->sample_period_ns);
+        (void)sem_post(&s->control->wake);
+    }
     return true;
 }
 
@@ -312,6 +317,7 @@ void launch_end(struct cpu_session *s)
 void launch_release(struct cpu_session *s)
 {
     launch_end(s);
+    sampled_close(s);
     if (s->status_fd >= 0)
         (void)close(s->status_fd);
     s->status_fd = -1;

@@ -175,7 +175,8 @@ void build_fill_compile(const struct building *b, const char *const *more, const
 
 static enum step_end compile(struct building *b, const char *source, const char *object)
 {
-    static const char *const more[] = {"-c", NULL};
+    const bool has_lines = b->request->has_lines && source == candidate_source;
+    const char *const more[] = {"-c", has_lines ? "-g" : NULL, NULL};
     const char *argv[BUILD_MOST_ARGUMENTS];
     struct process_result result;
     build_fill_compile(b, more, source, object, argv);

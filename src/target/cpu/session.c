@@ -209,7 +209,9 @@ bool cpu_session_run(struct session *session, const struct session_call *calls, 
     if (!was_idle(s, report))
         return true;
     fill_calls(s, calls, count, touch);
+    sampled_begin(s);
     enum wait_end end = bell_round(&w, limit_ns, &round);
+    sampled_end(s);
     if (end != WAIT_SEEN && w.stage == RUNNER_READY)
         return report_wait(&w, end, limit_ns + READY_LIMIT_NS, "not ready for the bell", report,
                            err);
@@ -376,6 +378,7 @@ bool cpu_session_load(struct session *session, const void *image, size_t bytes,
                 wait_for_box(s, report, err);
     if (done && report->status == SESSION_OK) {
         cpu_note_missing_layers(s->base.target, s->control->missing_layers);
+        s->image_at = s->control->image_address;
         for (size_t i = 0; i < s->buffer_count; i++)
             s->buffers[i].child_address = s->control->buffer_address[i];
         done = s->is_untimed ? use_last_calibration(s) : calibrate(s, report, err);

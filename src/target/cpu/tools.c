@@ -18,7 +18,7 @@ enum { MOST_SAID_BYTES = 16 * 1024, MOST_PROBLEM_BYTES = 200, NEWEST_MCA = 40, O
 static const char candidate_source[] = "candidate.c", assembly_file[] = "candidate.s";
 static const char record_file[] = "record.txt", block_file[] = "block.s";
 
-static struct tool_output failed(const char *tool, const char *problem)
+struct tool_output build_tool_failed(const char *tool, const char *problem)
 {
     return (struct tool_output){.tool = tool, .text = "", .problem = problem};
 }
@@ -31,8 +31,7 @@ static bool pass_on(const struct err *why, struct err *err)
     return false;
 }
 
-/* Why a tool that was run gave nothing. */
-static const char *problem_of(const struct process_result *result, struct arena *arena)
+const char *build_tool_problem(const struct process_result *result, struct arena *arena)
 {
     if (result->timed_out)
         return "it was not done in time";
@@ -105,7 +104,8 @@ static bool notes_in_dir(struct building *b, struct build_notes *out)
     if (result.interrupted)
         return err_set(b->err, ERR_INTERRUPTED, "interrupted while a compiler ran");
     if (result.timed_out || result.signal || result.exit_code != 0) {
-        out->record = out->assembly = failed(tool, problem_of(&result, b->arena));
+        out->record = out->assembly =
+            build_tool_failed(tool, build_tool_problem(&result, b->arena));
         out->timed_out = result.timed_out;
         return true;
     }
@@ -114,9 +114,8 @@ static bool notes_in_dir(struct building *b, struct build_notes *out)
     return true;
 }
 
-/* Makes the folder, works in it, removes it. */
-static bool in_folder(struct building *b, bool (*work)(struct building *b, void *context),
-                      void *context)
+bool build_in_folder(struct building *b, bool (*work)(struct building *b, void *context),
+                     void *context)
 {
     char *dir = NULL;
     struct err ignored;
@@ -148,14 +147,16 @@ bool cpu_notes(struct target *target, const struct build_request *request, struc
                          .err = &why};
     if (build_screen(&b) != STEP_DONE) {
         const char *tool = b.compiler ? b.compiler->name : "compiler";
-        notes.record = notes.assembly = failed(arena_strdup(arena, tool), refused.evidence);
+        notes.record = notes.assembly =
+            build_tool_failed(arena_strdup(arena, tool), refused.evidence);
     } else {
         const char *tool = arena_strdup(arena, b.compiler->name);
         notes.family = b.compiler->family;
-        if (!in_folder(&b, make_notes, &notes)) {
+        if (!build_in_folder(&b, make_notes, &notes)) {
             if (why.kind == ERR_INTERRUPTED)
                 return pass_on(&why, err);
-            notes.record = notes.assembly = failed(tool, arena_strdup(arena, why.message));
+            notes.record = notes.assembly =
+                build_tool_failed(tool, arena_strdup(arena, why.message));
         }
     }
     *out = notes;
@@ -227,7 +228,7 @@ static bool run_mca(struct building *b, void *context)
     if (result.interrupted)
         return err_set(b->err, ERR_INTERRUPTED, "interrupted while %s ran", t->mca->name);
     if (result.timed_out || result.signal || result.exit_code != 0) {
-        *t->out = failed(t->mca->name, problem_of(&result, b->arena));
+        *t->out = build_tool_failed(t->mca->name, build_tool_problem(&result, b->arena));
         return true;
     }
     *t->out = (struct tool_output){.tool = t->mca->name,
@@ -247,13 +248,13 @@ bool cpu_throughput(struct target *target, const char *block, struct arena *aren
     const struct mca mca = find_mca(target, arena);
     struct throughput t = {.mca = &mca, .block = block, .out = &said};
     if (mca.problem[0]) {
-        *out = failed(mca.name, mca.path ? mca.problem : "llvm-mca is not installed");
+        *out = build_tool_failed(mca.name, mca.path ? mca.problem : "llvm-mca is not installed");
         return true;
     }
-    if (!in_folder(&b, run_mca, &t)) {
+    if (!build_in_folder(&b, run_mca, &t)) {
         if (why.kind == ERR_INTERRUPTED)
             return pass_on(&why, err);
-        said = failed(mca.name, arena_strdup(arena, why.message));
+        said = build_tool_failed(mca.name, arena_strdup(arena, why.message));
     }
     *out = said;
     return true;
@@ -275,8 +276,8 @@ size_t cpu_tools(const struct target *target, struct arena *arena, struct target
          .help = mca.path ? "install it below /usr" : "apt-get install llvm"},
         {.name = "sampling by the CPU clock",
          .purpose = "which line takes the time",
-         .problem = "the box hides the child of a candidate from perf_event",
-         .help = ""},
+         .problem = sampled_problem(arena),
+         .help = "sysctl kernel.perf_event_paranoid=2; in a container allow perf_event_open"},
     };
     size_t count = 0;
     for (; count < sizeof tools / sizeof *tools && count < capacity; count++)

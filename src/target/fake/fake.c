@@ -31,6 +31,7 @@
  *   fake: notes-late            no record: the compiler is not done in time
  *   fake: hot-loop              the code is a loop of scalar additions
  *   fake: missed LINE WORDS     gcc's record says that the loop there is not vectorized, and why
+ *   fake: samples LINE HITS     it is seen at that line so often; line 0: in expf
  * No process is started; buffers are ordinary memory of this process.
  */
 #include "target/driver.h"
@@ -44,7 +45,7 @@
 #include <string.h>
 
 static const char *const default_flags[] = {"-O3"};
-enum { DEFAULT_CALL_NS = 1000000, AROUND_CALL_NS = 10, MECHANISM_BYTES = 32 };
+enum { DEFAULT_CALL_NS = 1000000, AROUND_CALL_NS = 10, MECHANISM_BYTES = 32, MOST_PLACES = 8 };
 static const char magic[] = "kope-fake";
 
 enum fake_kernel { FAKE_OTHER, FAKE_COPY, FAKE_SCALE2, FAKE_SUM };
@@ -66,6 +67,8 @@ struct fake_image {
     int64_t call_ns, cold_ns;
     double jitter; /* a share */
     char cheat[MECHANISM_BYTES];
+    struct sample_place places[MOST_PLACES]; /* offsets are lines */
+    size_t place_count;
 };
 
 struct fake_session {
@@ -75,7 +78,7 @@ struct fake_session {
     size_t buffer_count;
     int64_t n;
     int64_t runs;
-    bool dead;
+    bool dead, is_watched;
     void (*before_bell)(void *ctx);
     void *before_bell_ctx;
     void (*after_bell)(void *ctx);
@@ -252,6 +255,20 @@ static double landscape_at(const struct candidate *candidate)
     return factor;
 }
 
+/* Lines as they are written, ascending. */
+static void read_places(const char *source, struct fake_image *image)
+{
+    static const char marker[] = "fake: samples ";
+    for (const char *at = strstr(source, marker); at && image->place_count < MOST_PLACES;
+         at = strstr(at, marker)) {
+        char *end = NULL;
+        at += strlen(marker);
+        const uint64_t line = strtoull(at, &end, 10);
+        image->places[image->place_count++] =
+            (struct sample_place){line, (int64_t)strtoull(end, NULL, 10)};
+    }
+}
+
 static struct fake_image *make_image(const struct build_request *request, struct arena *arena)
 {
     const char *source = request->candidate->source;
@@ -274,6 +291,7 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->cold_ns = call_time(source, "fake: cold=", image->call_ns);
     image->jitter = jitter_of(source);
     (void)marker_value(source, "fake: cheat ", image->cheat, sizeof image->cheat);
+    read_places(source, image);
     return image;
 }
 
@@ -360,6 +378,7 @@ static bool fake_start(struct session *session, const struct session_opts *opts,
     memcpy(&s->image, opts->image, sizeof s->image);
     s->buffer_count = opts->buffer_count;
     s->n = opts->int_count > 0 ? opts->ints[opts->int_count - 1] : 0;
+    s->is_watched = opts->sample_period_ns > 0;
     s->before_bell = opts->before_bell;
     s->before_bell_ctx = opts->before_bell_ctx;
     s->after_bell = opts->after_bell;
@@ -464,7 +483,8 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
     if (s->before_bell)
         s->before_bell(s->before_bell_ctx);
     report->processor = -1;
-    report->elapsed_ns = report->cpu_ns = time_of(s, count, touch);
+    report->elapsed_ns = report->cpu_ns =
+        s->is_watched ? (int64_t)count * s->image.call_ns : time_of(s, count, touch);
     s->runs++;
     if (s->image.cheat[0])
         report_as(s, report, SESSION_REJECTED, s->image.cheat, "as the script wants");
@@ -487,6 +507,38 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
     return true;
 }
 
+static void fake_samples(const struct session *session, struct arena *arena,
+                         struct session_samples *out)
+{
+    const struct fake_image *image = &((const struct fake_session *)session)->image;
+    struct sample_function *function = arena_alloc(arena, sizeof *function);
+    struct sample_place *places = arena_array(arena, MOST_PLACES, sizeof *places);
+    *function = (struct sample_function){.name = "expf"};
+    *out = (struct session_samples){.problem = "", .places = places, .functions = function};
+    for (size_t i = 0; i < image->place_count; i++) {
+        const struct sample_place *place = &image->places[i];
+        out->inside += place->offset ? place->hits : 0;
+        function->hits += place->offset ? 0 : place->hits;
+        if (place->offset)
+            places[out->place_count++] = *place;
+    }
+    out->called = function->hits;
+    out->function_count = function->hits > 0;
+}
+
+static bool fake_lines(struct target *target, const void *image, size_t image_bytes,
+                       const uint64_t *addresses, size_t count, struct arena *arena,
+                       struct tool_output *out, struct err *err)
+{
+    const char *text = "";
+    (void)target, (void)image, (void)image_bytes, (void)err;
+    for (size_t i = 0; i < count; i++)
+        text = arena_printf(arena, "%s0x%llx\n/tmp/candidate.c:%llu\n", text,
+                            (unsigned long long)addresses[i], (unsigned long long)addresses[i]);
+    *out = (struct tool_output){.tool = "fake-lines", .text = text, .problem = ""};
+    return true;
+}
+
 static void fake_stop(struct session *session)
 {
     (void)session; /* everything is in its arena */
@@ -505,8 +557,10 @@ const struct target_driver target_fake = {
     .flag_allowed = fake_flag_allowed,
     .build = fake_build,
     .notes = fake_notes,
+    .lines = fake_lines,
     .start = fake_start,
     .run = fake_run,
     .set_ints = fake_set_ints,
+    .samples = fake_samples,
     .stop = fake_stop,
 };
