@@ -122,11 +122,11 @@ const struct command command_profile = {
     .description =
         "Times the candidate in the gate, says how far it is from what memory and arithmetic of "
         "this machine allow (its\nroofline class), and runs the tools that this class is worth: "
-        "the compiler's record of loops that it did not\nvectorize, a look at the code of the hot "
-        "loop, and llvm-mca on it. Each finding has a number, a line of the\ncandidate's source "
-        "and the moves that answer it, the likeliest first. A tool that is missing or has nothing "
-        "to\nread is named with the reason. Nothing is remembered; 'kope optimize' notes the "
-        "findings of each new best.",
+        "samples by line of the running candidate, the\ncompiler's record of loops that it did not "
+        "vectorize, a look at the code of the hot loop, and llvm-mca on it.\nEach finding has a "
+        "number, a line of the candidate's source where there is one, and the moves that answer "
+        "it, the\nlikeliest first. A tool that is missing or has nothing to read is named with the "
+        "reason. Nothing is remembered;\n'kope optimize' notes the findings of each new best.",
     .examples = "  kope profile examples/softmax\n"
                 "  kope profile examples/softmax --candidate fast.c --compiler clang-19\n"
                 "  kope profile examples/softmax --best --all",

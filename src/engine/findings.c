@@ -67,20 +67,66 @@ static bool note_late(struct run *run, const char *decision_id, struct arena *ar
     return note_tools(run, decision_id, &profile, arena, err);
 }
 
-bool run_note_profile(struct run *run, const char *decision_id, const struct candidate *candidate,
-                      const struct roofline *roofline, struct arena *arena, struct err *err)
+/* One call at least, whatever it takes. */
+static bool is_long(const struct run *run, int64_t call_ns)
+{
+    return run->opts.time_limit_ns > 0 && call_ns > run->opts.time_limit_ns / NOTES_SHARE / 2;
+}
+
+/* The candidate as the gate sees it run; that it is not looked at is the problem of the samples. */
+static bool watch(struct run *run, const struct profiled *profiled, struct arena *arena,
+                  struct profile_watch *out, struct err *err)
+{
+    struct gate_watch seen;
+    int64_t call_ns = profiled->call_ns;
+    for (size_t i = 0; run->gate && profiled->call_ns == 0 && i < run->task->case_count; i++) {
+        const int64_t base_ns = gate_baseline_ns(run->gate, i);
+        call_ns = base_ns > call_ns ? base_ns : call_ns;
+    }
+    *out = (struct profile_watch){.problem = ""};
+    if (!run->gate)
+        out->problem = "nothing is run here";
+    else if (is_long(run, call_ns))
+        out->problem = arena_printf(arena, "a call takes %.2g s, too long for the time of this run",
+                                    (double)call_ns / 1e9);
+    if (out->problem[0])
+        return true;
+    if (!gate_watch(run->gate, profiled->candidate, profiled->slowest_case, profiled->call_ns,
+                    arena, &seen, err))
+        return false;
+    *out = (struct profile_watch){.problem = seen.problem,
+                                  .case_name = seen.case_name,
+                                  .samples = seen.samples,
+                                  .period_ns = seen.period_ns,
+                                  .image = seen.image,
+                                  .image_bytes = seen.image_bytes};
+    return true;
+}
+
+bool run_profile_tools(struct run *run, const struct profiled *profiled,
+                       const struct profile_plan *plan, int64_t limit_ns, struct arena *arena,
+                       struct profile *out, struct err *err)
+{
+    struct profile_watch seen;
+    const struct build_request request = {.task = run->task,
+                                          .candidate = profiled->candidate,
+                                          .real_name = dtype_c_name(run->task->dtype),
+                                          .notes_limit_ns = limit_ns};
+    return (!plan->samples || watch(run, profiled, arena, &seen, err)) &&
+           profile_run(run->target, &request, plan, plan->samples ? &seen : NULL, arena, out, err);
+}
+
+bool run_note_profile(struct run *run, const char *decision_id, const struct profiled *profiled,
+                      struct arena *arena, struct err *err)
 {
     struct profile profile;
-    const struct profile_plan plan = profile_plan(roofline->roofline, roofline->share);
-    const struct build_request request = {.task = run->task,
-                                          .candidate = candidate,
-                                          .real_name = dtype_c_name(run->task->dtype),
-                                          .notes_limit_ns = notes_limit_ns(run)};
+    const struct profile_plan plan =
+        profile_plan(profiled->roofline.roofline, profiled->roofline.share);
     if (run->replay)
         return replay_findings(run, decision_id, err);
     if (run->notes_are_late)
         return note_late(run, decision_id, arena, err);
-    if (!profile_run(run->target, &request, &plan, arena, &profile, err))
+    if (!run_profile_tools(run, profiled, &plan, notes_limit_ns(run), arena, &profile, err))
         return false;
     run->notes_are_late = profile.timed_out;
     for (size_t i = 0; i < profile.count; i++) {
@@ -108,8 +154,9 @@ bool run_note_profile(struct run *run, const char *decision_id, const struct can
 bool run_note_reference(struct run *run, struct err *err)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    const struct roofline unknown = {.roofline = ROOFLINE_UNKNOWN};
-    return run_note_profile(run, "", &run->nodes[SEARCH_ROOT].candidate, &unknown, &arena, err);
+    const struct profiled reference = {.candidate = &run->nodes[SEARCH_ROOT].candidate,
+                                       .roofline = {.roofline = ROOFLINE_UNKNOWN}};
+    return run_note_profile(run, "", &reference, &arena, err);
 }
 
 bool run_findings(struct run *run, const char *run_id, const char *decision_id, struct arena *arena,

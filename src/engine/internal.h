@@ -284,10 +284,21 @@ struct search_prior prior_read(const struct json *settings);
 
 /* Is this kind of a finding a roofline class? */
 bool run_is_roofline(const char *kind);
+/* What is to be profiled, as far as it was timed. */
+struct profiled {
+    const struct candidate *candidate;
+    struct roofline roofline;
+    const char *slowest_case; /* NULL: nobody knows */
+    int64_t call_ns;          /* in that; 0 */
+};
 /* Runs the tools that the class is worth on a candidate, and journals what they found; in a replay
  * it takes what the record holds. */
-bool run_note_profile(struct run *run, const char *decision_id, const struct candidate *candidate,
-                      const struct roofline *roofline, struct arena *arena, struct err *err);
+bool run_note_profile(struct run *run, const char *decision_id, const struct profiled *profiled,
+                      struct arena *arena, struct err *err);
+/* The tools of the plan, with samples of the candidate where it has some and the gate is open. */
+bool run_profile_tools(struct run *run, const struct profiled *profiled,
+                       const struct profile_plan *plan, int64_t notes_limit_ns, struct arena *arena,
+                       struct profile *out, struct err *err);
 /* The same of the plain reference, at the beginning of a run. */
 bool run_note_reference(struct run *run, struct err *err);
 /* What tools found for the candidate of a decision ("": the reference of that run), as lines for a

@@ -51,8 +51,8 @@ static void not_timed(struct run *run, const struct verdict *verdict, struct pro
 }
 
 /* The class of its slowest case. False only where the host cannot tell. */
-static bool classify(struct run *run, const struct candidate *candidate, struct roofline *roofline,
-                     struct profile_result *out, struct err *err)
+static bool classify(struct run *run, struct profiled *profiled, struct profile_result *out,
+                     struct err *err)
 {
     struct verdict verdict;
     const struct case_result *slowest = NULL;
@@ -61,13 +61,16 @@ static bool classify(struct run *run, const struct candidate *candidate, struct 
     if (!run_need_gate(run, err))
         return false;
     run_stage(run, "timing the candidate");
-    if (!gate_judge(run->gate, candidate, -(double)INFINITY, run->arena, &verdict, err))
+    if (!gate_judge(run->gate, profiled->candidate, -(double)INFINITY, run->arena, &verdict, err))
         return false;
     if (verdict.kind != VERDICT_TIMED)
         not_timed(run, &verdict, out);
-    else if (run_slowest_case(run->task, verdict.cases, verdict.case_count, &slowest, &which))
-        *roofline =
+    else if (run_slowest_case(run->task, verdict.cases, verdict.case_count, &slowest, &which)) {
+        profiled->roofline =
             profile_roofline(run->task, which, run->features, slowest->candidate_ns, run->arena);
+        profiled->slowest_case = which->name;
+        profiled->call_ns = slowest->candidate_ns;
+    }
     return true;
 }
 
@@ -110,7 +113,7 @@ static bool profile_it(struct run *run, const struct profile_opts *opts, struct 
                        struct err *err)
 {
     struct candidate candidate = {0};
-    struct roofline roofline = {.text = ""};
+    struct profiled profiled = {.candidate = &candidate, .roofline = {.text = ""}};
     struct profile profile;
     const char *what = "";
     out->problem = "";
@@ -118,14 +121,14 @@ static bool profile_it(struct run *run, const struct profile_opts *opts, struct 
         return false;
     const struct build_request request = {
         .task = run->task, .candidate = &candidate, .real_name = dtype_c_name(run->task->dtype)};
-    if (opts->no_timing ? !try_build(run, &request, out, err)
-                        : !classify(run, &candidate, &roofline, out, err))
+    if (opts->no_timing ? !try_build(run, &request, out, err) : !classify(run, &profiled, out, err))
         return false;
-    const struct profile_plan plan = opts->all_tools
-                                         ? profile_plan(ROOFLINE_UNKNOWN, 0.0)
-                                         : profile_plan(roofline.roofline, roofline.share);
+    struct profile_plan plan =
+        opts->all_tools ? profile_plan(ROOFLINE_UNKNOWN, 0.0)
+                        : profile_plan(profiled.roofline.roofline, profiled.roofline.share);
+    plan.samples &= out->exit_code == 0; /* what is wrong is not run again */
     run_stage(run, "asking the tools");
-    if (!profile_run(run->target, &request, &plan, run->arena, &profile, err))
+    if (!run_profile_tools(run, &profiled, &plan, 0, run->arena, &profile, err))
         return false;
     out->task = run->task;
     out->what =
@@ -134,9 +137,9 @@ static bool profile_it(struct run *run, const struct profile_opts *opts, struct 
                            candidate.compiler ? candidate.compiler : run->moves.default_compiler,
                            candidate_flags_text(&candidate, run->arena))
             : what;
-    out->roofline = roofline_class_name(roofline.roofline);
-    out->roofline_text = roofline.text;
-    out->share = roofline.share;
+    out->roofline = roofline_class_name(profiled.roofline.roofline);
+    out->roofline_text = profiled.roofline.text;
+    out->share = profiled.roofline.share;
     out->plan = opts->all_tools ? "all were asked for" : plan.why;
     return fill_result(run, &profile, out, err);
 }

@@ -39,7 +39,7 @@ struct profile_result {
     struct {
         const char *tool, *said;
         bool ran;
-    } tools[4];
+    } tools[6];
     size_t tool_count;
 };
 bool engine_profile(const struct profile_opts *opts, const struct observer *observer,

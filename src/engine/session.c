@@ -262,10 +262,12 @@ bool engine_session_tools(struct engine_session *session, const char *decision,
     if (!find_node(run, decision, &node, err))
         return false;
     const struct profile_plan plan = profile_plan(roofline->roofline, roofline->share);
-    const struct build_request request = {.task = run->task,
-                                          .candidate = &run->nodes[node].candidate,
-                                          .real_name = dtype_c_name(run->task->dtype)};
-    if (!profile_run(run->target, &request, &plan, arena, &profile, err))
+    const struct profiled profiled = {
+        .candidate = &run->nodes[node].candidate,
+        .roofline = *roofline,
+        .call_ns =
+            roofline->share > 0.0 ? (int64_t)((double)roofline->bound_ns / roofline->share) : 0};
+    if (!run_profile_tools(run, &profiled, &plan, 0, arena, &profile, err))
         return false;
     struct profile_line *lines = NULL;
     if (!answers_to_profile(run, &profile, arena, &lines, err))

@@ -235,22 +235,27 @@ static bool record_finding(struct run *run, const char *decision_id,
     CLEANUP(buf_free) struct buf body = {0};
     const struct case_result *slowest = NULL;
     const struct task_case *which = NULL;
-    struct roofline roofline = {.text = ""};
-    if (run_slowest_case(run->task, verdict->cases, verdict->case_count, &slowest, &which))
-        roofline = profile_roofline(run->task, which, run->features, slowest->candidate_ns, arena);
-    if (roofline.roofline != ROOFLINE_UNKNOWN) {
-        run->finding = arena_strdup(run->arena, roofline.text);
-        run->bottleneck = roofline_class_name(roofline.roofline);
+    struct profiled profiled = {.candidate = candidate, .roofline = {.text = ""}};
+    const struct roofline *roofline = &profiled.roofline;
+    if (run_slowest_case(run->task, verdict->cases, verdict->case_count, &slowest, &which)) {
+        profiled.roofline =
+            profile_roofline(run->task, which, run->features, slowest->candidate_ns, arena);
+        profiled.slowest_case = which->name;
+        profiled.call_ns = slowest->candidate_ns;
+    }
+    if (roofline->roofline != ROOFLINE_UNKNOWN) {
+        run->finding = arena_strdup(run->arena, roofline->text);
+        run->bottleneck = roofline_class_name(roofline->roofline);
         event_write_finding(&(struct finding_event){.run_id = run->run_id,
                                                     .decision_id = decision_id,
                                                     .bottleneck = run->bottleneck,
-                                                    .text = roofline.text,
-                                                    .number = roofline.share},
+                                                    .text = roofline->text,
+                                                    .number = roofline->share},
                             &body);
         if (!memory_append(&run->memory, EVENT_FINDING, &body, NULL, err))
             return false;
     }
-    return run_note_profile(run, decision_id, candidate, &roofline, arena, err);
+    return run_note_profile(run, decision_id, &profiled, arena, err);
 }
 
 bool step_record_outcome(struct run *run, const char *decision_id, bool is_confirmation,

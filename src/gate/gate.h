@@ -100,6 +100,21 @@ void gate_contest_close(struct gate_contest **contest);
  */
 bool gate_recall(struct gate *gate, const struct verdict *earlier);
 
+/* Where a candidate that passed spends its time, in a case (NULL, or one that is held out: the one
+ * in which the baseline is slowest) in which a call takes about `call_ns` (0: as the baseline). It
+ * is built once more, with lines, and runs boxed and warm on new data as it does when it is timed.
+ */
+struct gate_watch {
+    const char *problem; /* why nothing is known; "" */
+    const char *case_name;
+    struct session_samples samples;
+    int64_t period_ns; /* of CPU time between two of them */
+    const void *image; /* that they are of; memory of the arena */
+    size_t image_bytes;
+};
+bool gate_watch(struct gate *gate, const struct candidate *candidate, const char *case_name,
+                int64_t call_ns, struct arena *arena, struct gate_watch *out, struct err *err);
+
 /* What a verdict depends on: gate version, tolerances, task id, target id. */
 struct hash_id gate_id(const struct gate *gate);
 

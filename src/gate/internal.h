@@ -19,6 +19,7 @@
  * record.c    verdicts by machine code
  * decide.c    a verdict with its evidence
  * contest.c   two candidates against each other
+ * watch.c     where one spends its time
  */
 #ifndef KOPE_GATE_INTERNAL_H
 #define KOPE_GATE_INTERNAL_H
@@ -115,6 +116,10 @@ size_t rig_arg_bytes(const struct rig *rig, size_t arg);
 bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
                enum dtype real, const size_t *rooms, struct session_report *report,
                struct err *err);
+/* As rig_start for calls that are timed, and looked at. */
+bool rig_start_watched(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
+                       const size_t *rooms, int64_t period_ns, struct session_report *report,
+                       struct err *err);
 /* The same for a shape that is no case of the task, and untimed. */
 bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *problem,
                   struct image image, enum dtype real, const size_t *rooms,

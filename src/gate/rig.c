@@ -101,7 +101,7 @@ void rig_move(struct rig *rig, const struct task_case *problem)
 
 static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
                     enum dtype real, size_t image_room, const size_t *rooms, bool is_untimed,
-                    struct err *err)
+                    int64_t sample_period_ns, struct err *err)
 {
     const struct task *task = gate->task;
     *rig = (struct rig){.task = task};
@@ -128,6 +128,7 @@ static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *
         .cpu = -1,
         .is_untimed = is_untimed,
         .by_account = !is_untimed,
+        .sample_period_ns = sample_period_ns,
         .before_bell = load_late,
         .before_bell_ctx = rig,
         .after_bell = read_at_bell,
@@ -139,7 +140,7 @@ static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *
 bool rig_prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
                  enum dtype real, size_t image_room, const size_t *rooms, struct err *err)
 {
-    return prepare(gate, rig, problem, real, image_room, rooms, true, err);
+    return prepare(gate, rig, problem, real, image_room, rooms, true, 0, err);
 }
 
 bool rig_offer_image(struct rig *rig, struct image image, struct err *err)
@@ -157,7 +158,16 @@ bool rig_start(struct gate *gate, struct rig *rig, size_t case_index, struct ima
                enum dtype real, const size_t *rooms, struct session_report *report, struct err *err)
 {
     return prepare(gate, rig, &gate->task->cases[case_index], real, image.length, rooms,
-                   rooms == NULL, err) &&
+                   rooms == NULL, 0, err) &&
+           rig_give_image(rig, image, report, err);
+}
+
+bool rig_start_watched(struct gate *gate, struct rig *rig, size_t case_index, struct image image,
+                       const size_t *rooms, int64_t period_ns, struct session_report *report,
+                       struct err *err)
+{
+    return prepare(gate, rig, &gate->task->cases[case_index], gate->task->dtype, image.length,
+                   rooms, false, period_ns, err) &&
            rig_give_image(rig, image, report, err);
 }
 
@@ -165,7 +175,7 @@ bool rig_start_at(struct gate *gate, struct rig *rig, const struct task_case *pr
                   struct image image, enum dtype real, const size_t *rooms,
                   struct session_report *report, struct err *err)
 {
-    return prepare(gate, rig, problem, real, image.length, rooms, true, err) &&
+    return prepare(gate, rig, problem, real, image.length, rooms, true, 0, err) &&
            rig_give_image(rig, image, report, err);
 }
 

@@ -52,6 +52,12 @@ static const struct {
     [FINDING_ARITHMETIC] = {"arithmetic", {"contract-fast", "step-reciprocal", "width-512"}},
     [FINDING_FRONT_END] = {"front-end",
                            {"nest-vectors", "nest-tile", "unroll", "taller-tile", "wider-tile"}},
+    [FINDING_HOT_LINE] = {"hot-line",
+                          {"nest-vectors", "nest-tile", "vectorize", "strip", "turn-sums",
+                           "step-unroll", "compiler"}},
+    [FINDING_PASSES] = {"passes",
+                        {"step-fuse", "nest-vectors", "flatten", "strip", "step-promote",
+                         "step-stream"}},
 };
 static_assert(sizeof kinds / sizeof *kinds == FINDING_KINDS, "name each kind");
 

@@ -4,7 +4,8 @@
  *
  * The roofline class comes first, from measured peaks and the task's counted flops and bytes. It
  * decides which tools are worth running (profile_plan): the compiler's own record of what it did
- * not vectorize, a look at the assembly of the hot loop, and llvm-mca on that loop. A tool that is
+ * not vectorize, samples of the running candidate by line, a look at the assembly of the hot loop,
+ * and llvm-mca on that loop. A tool that is
  * not there, or has nothing to read, is named with the reason; nothing is left out silently. What
  * tools write is hostile input: capped, and read by profile/read.h, which is pure.
  *
@@ -66,6 +67,8 @@ enum finding_kind {
     FINDING_STORES,
     FINDING_ARITHMETIC, /* its units are busy: few operations are to be saved */
     FINDING_FRONT_END,  /* more instructions than can be issued */
+    FINDING_HOT_LINE,   /* much of the time is in one line */
+    FINDING_PASSES,     /* several loops, one after the other, share the time */
     FINDING_KINDS
 };
 const char *finding_kind_name(enum finding_kind kind);
@@ -92,11 +95,22 @@ struct finding {
 /* Which tools a class is worth. */
 struct profile_plan {
     bool record, loop, throughput;
+    bool samples;    /* the caller has the candidate run for them */
     const char *why; /* in words */
 };
 struct profile_plan profile_plan(enum roofline_class roofline, double share);
 
-enum { PROFILE_MAX_FINDINGS = 10, PROFILE_MAX_NOTES = 4 };
+/* A candidate that was looked at while it ran. */
+struct profile_watch {
+    const char *problem; /* why it was not; "" */
+    const char *case_name;
+    struct session_samples samples;
+    int64_t period_ns;
+    const void *image; /* built with lines */
+    size_t image_bytes;
+};
+
+enum { PROFILE_MAX_FINDINGS = 12, PROFILE_MAX_NOTES = 6 };
 
 /* A tool of the plan and how it went. */
 struct profile_note {
@@ -112,10 +126,10 @@ struct profile {
     bool timed_out; /* the compiler was not done in time: it will hardly be for another candidate */
 };
 
-/* Builds `request` once more for its records and runs the tools of the plan. False where the host
- * cannot do it at all. */
+/* Builds `request` once more for its records and runs the tools of the plan. `watch`: what was seen
+ * of it; NULL where the plan has no samples. False where the host cannot do it at all. */
 bool profile_run(struct target *target, const struct build_request *request,
-                 const struct profile_plan *plan, struct arena *arena, struct profile *out,
-                 struct err *err);
+                 const struct profile_plan *plan, const struct profile_watch *watch,
+                 struct arena *arena, struct profile *out, struct err *err);
 
 #endif

@@ -39,6 +39,7 @@ struct loop {
     int depth;      /* 1: in no other loop */
     bool is_vector; /* most of its arithmetic is on vectors */
     double weight;
+    int64_t hits;              /* samples at lines that are its own (profile_weigh_loops); 0 */
     int line;                  /* that most of its instructions come from; 0: unknown */
     int first_line, last_line; /* 0: unknown */
 };
@@ -51,6 +52,41 @@ enum { PROFILE_MAX_LOOPS = 64 };
  * taken. */
 size_t profile_find_loops(const char *assembly, int line_count, struct arena *arena,
                           struct loop *out, size_t capacity);
+/* Samples by line. */
+struct line_hits {
+    int line;
+    int64_t hits;
+};
+enum { PROFILE_MAX_LINES = 256 };
+
+/* Which line each place is of, by addr2line's text; what was inlined counts for the line of the
+ * candidate that it was inlined at. The most hits first; places of no line of the source are left
+ * out, and so are lines beyond the capacity. */
+size_t profile_read_lines(const char *text, const struct sample_place *places, size_t place_count,
+                          int line_count, struct arena *arena, struct line_hits *out,
+                          size_t capacity);
+
+/* Gives each line's hits to the first loop that has it, and puts the loops with the most hits
+ * first.
+ */
+void profile_weigh_loops(struct loop *loops, size_t loop_count, const struct line_hits *lines,
+                         size_t line_count);
+
+/* What samples say: the lines that take most of the time, loops that share it, functions that are
+ * called. Each share has its interval (95 %); fewer than PROFILE_FEWEST_HITS are no fact, and of
+ * fewer than PROFILE_FEWEST_SAMPLES in all nothing is said. `loops` weighed by `lines`. */
+enum { PROFILE_FEWEST_HITS = 30, PROFILE_FEWEST_SAMPLES = 100 };
+struct sampled {
+    const char *tool;
+    const struct session_samples *samples;
+    const struct line_hits *lines;
+    size_t line_count;
+    const struct loop *loops;
+    size_t loop_count;
+};
+size_t profile_read_samples(const struct sampled *sampled, struct arena *arena, struct finding *out,
+                            size_t capacity);
+
 /* Its body for a tool that reads assembly. */
 const char *loop_block(const struct loop *loop, struct arena *arena);
 

@@ -4,8 +4,9 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { MOST_BLOCK = 600, MOST_OF_A_TOOL = 6 };
+enum { MOST_BLOCK = 600, MOST_OF_A_TOOL = 6, MOST_LOOKED_UP = 512 };
 /* From this share of its bound on there is little left to find; from that one on memory is what a
  * kernel that memory bounds waits for. */
 #define NEAR_THE_BOUND 0.9
@@ -21,16 +22,19 @@ struct profile_plan profile_plan(enum roofline_class roofline, double share)
             return (struct profile_plan){
                 .record = true,
                 .loop = true,
+                .samples = true,
                 .why = "memory bounds it: how ports are used does not matter"};
-        return (struct profile_plan){true, true, true, "memory should bound it, and does not yet"};
+        return (struct profile_plan){true, true, true, true,
+                                     "memory should bound it, and does not yet"};
     case ROOFLINE_COMPUTE:
-        return (struct profile_plan){true, true, true, "arithmetic bounds it"};
+        return (struct profile_plan){true, true, true, true, "arithmetic bounds it"};
     case ROOFLINE_LATENCY:
-        return (struct profile_plan){true, true, true, "it is far from memory and peak alike"};
+        return (struct profile_plan){true, true, true, true,
+                                     "it is far from memory and peak alike"};
     case ROOFLINE_UNKNOWN:
         break;
     }
-    return (struct profile_plan){true, true, true, "nobody knows what bounds it"};
+    return (struct profile_plan){true, true, true, true, "nobody knows what bounds it"};
 }
 
 /* One profile on its way. */
@@ -38,11 +42,13 @@ struct work {
     struct target *target;
     const struct build_request *request;
     const struct profile_plan *plan;
+    const struct profile_watch *watch;
     struct arena *arena;
     struct profile *out;
     struct loop loops[PROFILE_MAX_LOOPS];
     size_t loop_count;
-    int line_count; /* of the candidate's source */
+    int line_count;   /* of the candidate's source */
+    bool are_weighed; /* loops, by samples */
 };
 
 static void say(struct work *w, const char *tool, bool ran, const char *said)
@@ -178,12 +184,96 @@ static bool read_assembly(struct work *w, const struct build_notes *notes, struc
                                            target_features(w->target)->vector_bytes, w->arena,
                                            found, MOST_OF_A_TOOL));
         say(w, "hot loop", true,
-            arena_printf(w->arena, "%zu instructions, of %zu inner loop%s%s", hot->count,
-                         w->loop_count, w->loop_count == 1 ? "" : "s",
+            arena_printf(w->arena, "%zu instructions, of %zu inner loop%s, chosen by %s%s",
+                         hot->count, w->loop_count, w->loop_count == 1 ? "" : "s",
+                         w->are_weighed ? "samples" : "its code",
                          task_is_in_place(w->request->task)
                              ? "; arguments are one buffer: another version of it may run"
                              : ""));
     }
+    return true;
+}
+
+/* Places with the most hits first, as many as a look-up takes; then in order again. */
+static size_t choose_places(const struct session_samples *samples, struct sample_place *places)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < samples->place_count; i++) {
+        if (count < MOST_LOOKED_UP) {
+            places[count++] = samples->places[i];
+            continue;
+        }
+        size_t least = 0;
+        for (size_t k = 1; k < count; k++)
+            least = places[k].hits < places[least].hits ? k : least;
+        if (places[least].hits >= samples->places[i].hits)
+            continue;
+        memmove(places + least, places + least + 1, (count - least - 1) * sizeof *places);
+        places[count - 1] = samples->places[i];
+    }
+    return count;
+}
+
+static const char *samples_text(const struct work *w, int64_t known)
+{
+    const struct session_samples *samples = &w->watch->samples;
+    const int64_t total = samples->inside + samples->called;
+    const char *text = arena_printf(w->arena, "%lld samples in case %s, one in %lld us of CPU time",
+                                    (long long)total, w->watch->case_name,
+                                    (long long)((w->watch->period_ns + 500) / 1000));
+    if (samples->inside > known)
+        text = arena_printf(w->arena, "%s; %lld of no known line", text,
+                            (long long)(samples->inside - known));
+    if (samples->lost > 0)
+        text = arena_printf(w->arena, "%s; %lld lost", text, (long long)samples->lost);
+    return text;
+}
+
+/* Lines of what was seen, and the loops in order of it. */
+static bool read_samples(struct work *w, struct err *err)
+{
+    static const char tool[] = "cpu-clock";
+    const struct profile_watch *watch = w->watch;
+    const struct session_samples *samples = &watch->samples;
+    struct finding found[MOST_OF_A_TOOL];
+    struct tool_output said = {.text = "", .problem = ""};
+    struct line_hits *lines = arena_array(w->arena, PROFILE_MAX_LINES, sizeof *lines);
+    struct sample_place *places = arena_array(w->arena, MOST_LOOKED_UP, sizeof *places);
+    uint64_t *addresses = arena_array(w->arena, MOST_LOOKED_UP, sizeof *addresses);
+    int64_t known = 0;
+    if (watch->problem[0]) {
+        say(w, tool, false, watch->problem);
+        return true;
+    }
+    if (samples->inside + samples->called < PROFILE_FEWEST_SAMPLES) {
+        say(w, tool, false,
+            arena_printf(w->arena, "%lld samples are too few to say where the time goes",
+                         (long long)(samples->inside + samples->called)));
+        return true;
+    }
+    const size_t count = choose_places(samples, places);
+    for (size_t i = 0; i < count; i++)
+        addresses[i] = places[i].offset;
+    if (count > 0 && !target_lines(w->target, watch->image, watch->image_bytes, addresses, count,
+                                   w->arena, &said, err))
+        return false;
+    const size_t line_count = profile_read_lines(said.text, places, count, w->line_count, w->arena,
+                                                 lines, PROFILE_MAX_LINES);
+    for (size_t i = 0; i < line_count; i++)
+        known += lines[i].hits;
+    profile_weigh_loops(w->loops, w->loop_count, lines, line_count);
+    w->are_weighed = w->loop_count > 0 && w->loops[0].hits >= PROFILE_FEWEST_HITS;
+    const struct sampled sampled = {.tool = tool,
+                                    .samples = samples,
+                                    .lines = lines,
+                                    .line_count = line_count,
+                                    .loops = w->loops,
+                                    .loop_count = w->loop_count};
+    keep(w, found, profile_read_samples(&sampled, w->arena, found, MOST_OF_A_TOOL));
+    say(w, tool, true,
+        said.problem[0]
+            ? arena_printf(w->arena, "%s; without lines: %s", samples_text(w, known), said.problem)
+            : samples_text(w, known));
     return true;
 }
 
@@ -196,14 +286,15 @@ static int lines_of(const char *source)
 }
 
 bool profile_run(struct target *target, const struct build_request *request,
-                 const struct profile_plan *plan, struct arena *arena, struct profile *out,
-                 struct err *err)
+                 const struct profile_plan *plan, const struct profile_watch *watch,
+                 struct arena *arena, struct profile *out, struct err *err)
 {
     struct profile profile = {.count = 0};
     struct build_notes notes;
     struct work *w = arena_alloc(arena, sizeof *w);
     *w = (struct work){
         .target = target, .request = request, .plan = plan, .arena = arena, .out = &profile};
+    w->watch = watch;
     w->line_count = lines_of(request->candidate->source);
     if (plan->record || plan->loop || plan->throughput) {
         if (!target_notes(target, request, arena, &notes, err))
@@ -211,6 +302,8 @@ bool profile_run(struct target *target, const struct build_request *request,
         w->loop_count = profile_find_loops(notes.assembly.text, w->line_count, arena, w->loops,
                                            PROFILE_MAX_LOOPS);
         profile.timed_out = notes.timed_out;
+        if (plan->samples && watch && !read_samples(w, err))
+            return false;
         if (plan->record)
             read_record(w, &notes);
         if (!read_assembly(w, &notes, err))

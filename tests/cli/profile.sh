@@ -5,6 +5,10 @@ cp -r "$DATA/landscape" . && echo '/* fake: missed 4 statement clobbers memory: 
 "$KOPE" memory stats | grep decisions
 "$KOPE" profile landscape --target fake --best --candidate x.c 2>&1
 "$KOPE" profile landscape --target fake --best 2>&1
+# Samples by line: shares with intervals, of enough samples only; nothing is run without timing.
+{ cat landscape/reference.c; echo '/* fake: samples 4 900 */ /* fake: samples 5 12 */ /* fake: samples 0 600 */'; } >seen.c
+"$KOPE" profile landscape --target fake --candidate seen.c 2>/dev/null | grep -A1 '^hot-line\|cpu-clock'
+"$KOPE" profile landscape --target fake --candidate seen.c --no-timing 2>/dev/null | grep 'cpu-clock'
 # A candidate that is not built or not right has check's exit code, and nobody says that nothing holds it up.
 for verdict in build-failed 'reject M12-object' wrong; do
   { cat landscape/reference.c; echo "/* fake: $verdict */"; } >bad.c

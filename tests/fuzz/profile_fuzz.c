@@ -1,7 +1,8 @@
 /*
- * Any bytes as what tools wrote: a compiler's record (gcc's lines, clang's documents), assembly and
- * llvm-mca's report, divided at NUL bytes. Read or refused, never a crash, and what comes out is a
- * finding: a kind that has a name, a number, a line that is none or one, a sentence.
+ * Any bytes as what tools wrote: a compiler's record (gcc's lines, clang's documents), assembly,
+ * llvm-mca's report and addr2line's lines, divided at NUL bytes. Read or refused, never a crash,
+ * and what comes out is a finding: a kind that has a name, a number, a line that is none or one, a
+ * sentence.
  */
 #include "profile/read.h"
 
@@ -12,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST = 6, PARTS = 3, MOST_BYTES = 65536 };
+enum { MOST = 6, PARTS = 4, MOST_BYTES = 65536 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -43,10 +44,39 @@ static void check_loops(const struct loop *loops, size_t count, const char *repo
     }
 }
 
+/* Places at the first sixteen addresses, all seen so often. */
+static void check_samples(const char *text, struct loop *loops, size_t count, struct arena *arena)
+{
+    enum { PLACES = 16, HITS = 50, MOST_LINES = 8 };
+    struct sample_place places[PLACES];
+    struct line_hits lines[MOST_LINES];
+    struct finding found[MOST];
+    int64_t hits = 0;
+    for (size_t i = 0; i < PLACES; i++)
+        places[i] = (struct sample_place){i, HITS};
+    const size_t known = profile_read_lines(text, places, PLACES, 0, arena, lines, MOST_LINES);
+    for (size_t i = 0; i < known; i++) {
+        hits += lines[i].hits;
+        if (lines[i].line <= 0 || (i > 0 && lines[i].hits > lines[i - 1].hits))
+            BUG("fuzz: lines that are none, or in no order");
+    }
+    if (hits > PLACES * HITS)
+        BUG("fuzz: more hits than samples");
+    profile_weigh_loops(loops, count, lines, known);
+    const struct session_samples samples = {.inside = PLACES * HITS};
+    const struct sampled sampled = {.tool = "t",
+                                    .samples = &samples,
+                                    .lines = lines,
+                                    .line_count = known,
+                                    .loops = loops,
+                                    .loop_count = count};
+    check(found, profile_read_samples(&sampled, arena, found, MOST));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    const char *parts[PARTS] = {"", "", ""};
+    const char *parts[PARTS] = {"", "", "", ""};
     struct loop loops[MOST];
     struct finding found[MOST];
     struct err err;
@@ -65,5 +95,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (profile_read_clang(&record, &arena, found, MOST, &known, &err))
         check(found, known);
     check_loops(loops, count, parts[2], &arena);
+    check_samples(parts[3], loops, count, &arena);
     return 0;
 }

@@ -454,6 +454,104 @@ static void profile_plan__by_class__tools_that_can_tell_something(void **state)
     assert_true(profile_plan(ROOFLINE_MEMORY, 0.4).throughput);
     assert_true(profile_plan(ROOFLINE_LATENCY, 0.1).throughput);
     assert_true(profile_plan(ROOFLINE_UNKNOWN, 0.0).throughput);
+    assert_false(profile_plan(ROOFLINE_COMPUTE, 0.95).samples);
+    assert_true(profile_plan(ROOFLINE_MEMORY, 0.8).samples);
+    assert_true(profile_plan(ROOFLINE_LATENCY, 0.1).samples);
+}
+
+/* What was inlined counts where it was inlined; another file, a line that the source does not have,
+ * and a place that is named twice or was not asked for do not count. */
+static void profile_read_lines__inlined_strange_and_twice__the_candidates_own(void **state)
+{
+    static const char text[] = "candidate.c:3\n"
+                               "0x0000000000000010\n/tmp/x/candidate.c:12 (discriminator 3)\n"
+                               "0x20\n/usr/include/avxintrin.h:900\n/tmp/x/candidate.c:14\n"
+                               "/tmp/x/candidate.c:7\n"
+                               "0x10\n/tmp/x/candidate.c:13\n"
+                               "0x30\n/tmp/x/notcandidate.c:12\n??:?\n"
+                               "0x40\n/tmp/x/candidate.c:99\n"
+                               "0x50\n/tmp/x/candidate.c:12\n"
+                               "0x58\n/tmp/x/candidate.c:12";
+    static const struct sample_place places[] = {{0x10, 5}, {0x20, 40}, {0x30, 7},
+                                                 {0x40, 9}, {0x58, 6},  {0x60, 1}};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct line_hits lines[MOST];
+    (void)state;
+    assert_int_equal(profile_read_lines(text, places, 6, 20, &arena, lines, MOST), 2);
+    assert_int_equal(lines[0].line, 14);
+    assert_int_equal(lines[0].hits, 40);
+    assert_int_equal(lines[1].line, 12);
+    assert_int_equal(lines[1].hits, 11);
+    assert_int_equal(profile_read_lines(text, places, 6, 20, &arena, lines, 1), 1);
+    assert_int_equal(profile_read_lines(text, places, 0, 20, &arena, lines, MOST), 0);
+}
+
+/* By its code the loop in vectors is the hot one; by samples the other. */
+static void profile_weigh_loops__samples_elsewhere__that_loop_first(void **state)
+{
+    static const char text[] = "\t.file 1 \"candidate.c\"\n"
+                               ".L2:\n\t.loc 1 5 1\n\tvaddps\t%zmm0, %zmm1, %zmm1\n\tjne\t.L2\n"
+                               ".L3:\n\t.loc 1 9 1\n\tvaddss\t%xmm0, %xmm1, %xmm1\n\tjne\t.L3\n";
+    static const struct line_hits lines[] = {{9, 900}, {7, 50}, {5, 40}};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct loop loops[MOST];
+    (void)state;
+    assert_int_equal(loops_of(text, &arena, loops), 2);
+    assert_int_equal(loops[0].line, 5);
+    profile_weigh_loops(loops, 2, lines, 3);
+    assert_int_equal(loops[0].line, 9);
+    assert_int_equal(loops[0].hits, 900);
+    assert_int_equal(loops[1].hits, 40);
+}
+
+static void profile_read_samples__enough__shares_with_intervals(void **state)
+{
+    static const struct loop loops[] = {
+        {.line = 12, .first_line = 12, .last_line = 12, .hits = 600},
+        {.line = 14, .first_line = 14, .last_line = 15, .hits = 300},
+        {.line = 20, .first_line = 20, .last_line = 20, .hits = 29}};
+    static const struct line_hits lines[] = {{12, 600}, {14, 300}, {20, 29}};
+    static const struct sample_function functions[] = {{"ex\npf", 400}};
+    const struct session_samples samples = {
+        .inside = 929, .called = 400, .functions = functions, .function_count = 1};
+    const struct sampled sampled = {.tool = "t",
+                                    .samples = &samples,
+                                    .lines = lines,
+                                    .line_count = 3,
+                                    .loops = loops,
+                                    .loop_count = 3};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    (void)state;
+    assert_int_equal(profile_read_samples(&sampled, &arena, found, MOST), 3);
+    assert_int_equal(found[0].kind, FINDING_HOT_LINE);
+    assert_int_equal(found[0].line, 12);
+    assert_string_equal(found[0].text, "line 12 takes 45 % [42, 48] of the time, line 14 23 % [20, "
+                                       "25]");
+    assert_int_equal(found[1].kind, FINDING_PASSES);
+    assert_true(found[1].number == 2.0);
+    assert_non_null(strstr(found[1].text, "2 loops share the time: 45 % [42, 48] in the loop at "
+                                          "line 12, 23 % [20, 25] in the loop in lines 14 to 15"));
+    assert_int_equal(found[2].kind, FINDING_CALLS);
+    assert_int_equal(found[2].line, 0);
+    assert_null(strchr(found[2].text, '\n'));
+    assert_int_equal(profile_read_samples(&sampled, &arena, found, 1), 1);
+}
+
+static void profile_read_samples__few_or_spread__nothing_is_said(void **state)
+{
+    static const struct line_hits lines[] = {{12, 90}, {14, 5}};
+    static const struct line_hits spread[] = {{1, 260}, {2, 250}, {3, 250}, {4, 240}};
+    struct session_samples samples = {.inside = 99};
+    struct sampled sampled = {.tool = "t", .samples = &samples, .lines = lines, .line_count = 2};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    (void)state;
+    assert_int_equal(profile_read_samples(&sampled, &arena, found, MOST), 0);
+    samples.inside = 1000; /* 260 of it: perhaps less than a quarter */
+    sampled.lines = spread;
+    sampled.line_count = 4;
+    assert_int_equal(profile_read_samples(&sampled, &arena, found, MOST), 0);
 }
 
 int main(void)
@@ -477,6 +575,10 @@ int main(void)
         cmocka_unit_test(profile_read_mca__no_report__an_error),
         cmocka_unit_test(finding_kinds__all__have_names_and_moves),
         cmocka_unit_test(profile_plan__by_class__tools_that_can_tell_something),
+        cmocka_unit_test(profile_read_lines__inlined_strange_and_twice__the_candidates_own),
+        cmocka_unit_test(profile_weigh_loops__samples_elsewhere__that_loop_first),
+        cmocka_unit_test(profile_read_samples__enough__shares_with_intervals),
+        cmocka_unit_test(profile_read_samples__few_or_spread__nothing_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
