@@ -4,13 +4,6 @@
 
 #include "graph/internal.h"
 
-static struct hash_id digest(struct fixture *f, struct graph *graph)
-{
-    struct hash_id id;
-    assert_ok(f, graph_digest(graph, &id, &f->err));
-    return id;
-}
-
 static int64_t count(struct fixture *f, struct graph *graph, const char *sql)
 {
     CLEANUP(query_end) struct query query = {0};

@@ -4,6 +4,7 @@
 
 #include "journal_fixture.h"
 
+#include "base/rng.h"
 #include "graph/graph.h"
 
 enum { WORLD_MAX = 256 };
@@ -174,6 +175,37 @@ static inline struct graph *world_graph(struct world *w)
     for (size_t i = 0; i < w->count; i++)
         assert_ok(w->f, graph_apply(graph, &w->events[i], &w->f->err));
     return graph;
+}
+
+static inline struct hash_id digest(struct fixture *f, struct graph *graph)
+{
+    struct hash_id id;
+    assert_ok(f, graph_digest(graph, &id, &f->err));
+    return id;
+}
+
+static inline struct hash_id world_digest(struct world *w)
+{
+    struct graph *graph = world_graph(w);
+    const struct hash_id id = digest(w->f, graph);
+    graph_close(&graph);
+    return id;
+}
+
+/* Its events in many other orders make the same graph. They stay in the last one. */
+static inline void assert_any_order(struct world *w, uint64_t seed, int rounds)
+{
+    const struct hash_id want = world_digest(w);
+    struct rng rng = rng_seeded(seed);
+    for (int round = 0; round < rounds; round++) {
+        for (size_t i = w->count - 1; i > 0; i--) {
+            const size_t j = (size_t)rng_below(&rng, i + 1);
+            const struct event swap = w->events[i];
+            w->events[i] = w->events[j];
+            w->events[j] = swap;
+        }
+        assert_string_equal(world_digest(w).text, want.text);
+    }
 }
 
 static inline struct world *world_new(struct fixture *f)
