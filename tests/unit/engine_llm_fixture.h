@@ -5,7 +5,7 @@
 
 #include "engine_place.h"
 
-#include "../peers/http_peer.h"
+#include "../peers/chat_reply.h"
 
 #include "engine/engine.h"
 #include "journal/event.h"
@@ -106,29 +106,8 @@ static inline const char *file_reply(struct place *p, int us)
 static inline struct http_peer_step reply_step(struct place *p, const char *text,
                                                const char *finish, int in, int out)
 {
-    struct buf body = {0};
-    struct json_writer w = {.out = &body};
-    json_begin_object(&w);
-    json_key(&w, "choices");
-    json_begin_array(&w);
-    json_begin_object(&w);
-    json_key(&w, "message");
-    json_begin_object(&w);
-    json_put_string(&w, "content", text);
-    json_end_object(&w);
-    json_put_string(&w, "finish_reason", finish);
-    json_end_object(&w);
-    json_end_array(&w);
-    json_key(&w, "usage");
-    json_begin_object(&w);
-    json_put_int(&w, "prompt_tokens", in);
-    json_put_int(&w, "completion_tokens", out);
-    json_end_object(&w);
-    json_end_object(&w);
-    const struct http_peer_step step = {.body = arena_strdup(&p->arena, buf_text(&body))};
-    buf_free(&body);
     p->served_tokens += in + out;
-    return step;
+    return chat_reply(&p->arena, text, finish, in, out);
 }
 
 static inline void say(struct place *p, const char *text)

@@ -6,7 +6,7 @@
 #include "propose/reply.h"
 #include "json/json.h"
 
-#include "../peers/http_peer.h"
+#include "../peers/chat_reply.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -25,34 +25,6 @@
 static const struct task task = {.name = "total", .entry = "total"};
 static const struct candidate parent = {
     .source = "", .compiler = "gcc-12", .flags = {"-O3", "-march=native"}, .flag_count = 2};
-
-/* A reply of the server in the arena. */
-static struct http_peer_step say(struct arena *arena, const char *text, const char *finish, int in,
-                                 int out)
-{
-    struct buf body = {0};
-    struct json_writer w = {.out = &body};
-    json_begin_object(&w);
-    json_key(&w, "choices");
-    json_begin_array(&w);
-    json_begin_object(&w);
-    json_key(&w, "message");
-    json_begin_object(&w);
-    json_put_string(&w, "content", text);
-    json_end_object(&w);
-    json_put_string(&w, "finish_reason", finish);
-    json_end_object(&w);
-    json_end_array(&w);
-    json_key(&w, "usage");
-    json_begin_object(&w);
-    json_put_int(&w, "prompt_tokens", in);
-    json_put_int(&w, "completion_tokens", out);
-    json_end_object(&w);
-    json_end_object(&w);
-    const struct http_peer_step step = {.body = arena_strdup(arena, buf_text(&body))};
-    buf_free(&body);
-    return step;
-}
 
 struct session {
     struct arena arena;
@@ -133,7 +105,7 @@ static void proposer_next__good_reply__candidate(void **state)
 {
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, GOOD, "stop", 100, 50);
+    s.steps[0] = chat_reply(&s.arena, GOOD, "stop", 100, 50);
     run(&s, (struct propose_request){.budget = &(struct llm_budget){100000, -1.0}}, 1);
     assert_is_good(&s);
     assert_int_equal(s.proposal.tokens_in, 100);
@@ -152,8 +124,8 @@ static void proposer_next__malformed_once__repaired(void **state)
 {
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, "Sorry, here is the idea only.", "stop", 100, 50);
-    s.steps[1] = say(&s.arena, GOOD, "stop", 170, 60);
+    s.steps[0] = chat_reply(&s.arena, "Sorry, here is the idea only.", "stop", 100, 50);
+    s.steps[1] = chat_reply(&s.arena, GOOD, "stop", 170, 60);
     run(&s, (struct propose_request){0}, 2);
     assert_is_good(&s);
     assert_int_equal(s.proposal.tokens_in, 270);
@@ -169,8 +141,8 @@ static void proposer_next__malformed_twice__failure_that_is_paid_for(void **stat
 {
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, "```json\n{}\n```\n```c\nint x;\n```\n", "stop", 100, 50);
-    s.steps[1] = say(&s.arena, "no", "stop", 170, 60);
+    s.steps[0] = chat_reply(&s.arena, "```json\n{}\n```\n```c\nint x;\n```\n", "stop", 100, 50);
+    s.steps[1] = chat_reply(&s.arena, "no", "stop", 170, 60);
     run(&s, (struct propose_request){0}, 2);
     assert_true(s.ok);
     assert_non_null(strstr(s.proposal.failure, "malformed reply twice: there is no ```json"));
@@ -188,8 +160,8 @@ static void proposer_next__no_entry_point_twice__is_a_candidate(void **state)
                                 "\"predicted_log_speedup\":0.5,\"file\":\"int x;\"}]}";
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, wrong, "stop", 100, 50);
-    s.steps[1] = say(&s.arena, wrong, "stop", 170, 60);
+    s.steps[0] = chat_reply(&s.arena, wrong, "stop", 100, 50);
+    s.steps[1] = chat_reply(&s.arena, wrong, "stop", 170, 60);
     run(&s, (struct propose_request){0}, 2);
     assert_true(s.ok);
     assert_int_equal(requests(&s), 2);
@@ -204,8 +176,9 @@ static void proposer_next__cut_off__repaired_or_failure(void **state)
 {
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, "```json\n" HEADER "```\n```c\nvoid to", "length", 100, 1000);
-    s.steps[1] = say(&s.arena, GOOD, "length", 170, 1000); /* whole by chance is not enough */
+    s.steps[0] = chat_reply(&s.arena, "```json\n" HEADER "```\n```c\nvoid to", "length", 100, 1000);
+    s.steps[1] =
+        chat_reply(&s.arena, GOOD, "length", 170, 1000); /* whole by chance is not enough */
     run(&s, (struct propose_request){0}, 2);
     assert_true(s.ok);
     assert_non_null(strstr(s.proposal.failure, "cut off at 1000 tokens"));
@@ -218,7 +191,7 @@ static void proposer_next__refusal__failure_at_once(void **state)
 {
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, "", "content_filter", 100, 0);
+    s.steps[0] = chat_reply(&s.arena, "", "content_filter", 100, 0);
     run(&s, (struct propose_request){0}, 1);
     assert_true(s.ok);
     assert_non_null(strstr(s.proposal.failure, "the model refused"));
@@ -234,7 +207,7 @@ static void proposer_next__judged_before__asked_for_another(void **state)
     known.source = FILE_TEXT;
     const struct hash_id id = candidate_id(&known);
     const char *tried[] = {"some recipe", id.text};
-    s.steps[0] = say(&s.arena, GOOD, "stop", 100, 50);
+    s.steps[0] = chat_reply(&s.arena, GOOD, "stop", 100, 50);
     run(&s, (struct propose_request){.tried = tried, .tried_count = 2}, 1);
     assert_true(s.ok);
     assert_int_equal(requests(&s), 2);
@@ -246,7 +219,7 @@ static void proposer_next__budget_too_small__error_before_the_call(void **state)
 {
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, GOOD, "stop", 100, 50);
+    s.steps[0] = chat_reply(&s.arena, GOOD, "stop", 100, 50);
     run(&s, (struct propose_request){.budget = &(struct llm_budget){1020, -1.0}}, 1);
     assert_false(s.ok);
     assert_int_equal(s.err.kind, ERR_BUDGET);
@@ -258,7 +231,7 @@ static void proposer_next__no_budget_for_a_repair__failure(void **state)
 {
     struct session s = {0};
     (void)state;
-    s.steps[0] = say(&s.arena, "no", "stop", 2000, 50);
+    s.steps[0] = chat_reply(&s.arena, "no", "stop", 2000, 50);
     run(&s, (struct propose_request){.budget = &(struct llm_budget){3000, -1.0}}, 1);
     assert_true(s.ok);
     assert_non_null(strstr(s.proposal.failure, "no repair: asking model 'm' may take"));
@@ -277,7 +250,7 @@ static void proposer_next__server_fails__error_first_but_failure_once_paid(void 
     assert_false(s.ok);
     assert_int_equal(s.err.kind, ERR_NETWORK);
     end(&s);
-    t.steps[0] = say(&t.arena, "no", "stop", 100, 50);
+    t.steps[0] = chat_reply(&t.arena, "no", "stop", 100, 50);
     t.steps[1] = (struct http_peer_step){.status = "500 Oops"};
     run(&t, (struct propose_request){0}, 2);
     assert_true(t.ok);
