@@ -229,6 +229,9 @@ const char *const *step_uses(const struct run *run, const struct proposal *first
 /* models.c: which model does what, from options, configuration or the record of a run. */
 bool models_choose(struct run *run, const struct proposer_spec *spec, struct err *err);
 char *models_settings(const struct run *run, struct arena *arena);
+/* The settings of a run as it noted them; `*out` NULL where it is of a version that kept none. */
+bool models_parse_settings(const char *settings, struct arena *arena, const struct json **out,
+                           struct err *err);
 /* What its settings say that the gains of a run are over: "gcc-12 -O3 -march=native"; NULL where it
  * is of a version that did not note it. */
 bool models_read_baseline(const struct graph_run *run, struct arena *arena, const char **out,

@@ -142,14 +142,19 @@ static const struct llm_opts *read_role(const struct json *models, const char *r
     return opts;
 }
 
+bool models_parse_settings(const char *settings, struct arena *arena, const struct json **out,
+                           struct err *err)
+{
+    *out = NULL;
+    return settings[0] == '\0' ||
+           json_parse(settings, strlen(settings), "settings of the run", arena, out, err);
+}
+
 bool models_read_baseline(const struct graph_run *run, struct arena *arena, const char **out,
                           struct err *err)
 {
     const struct json *json = NULL;
-    *out = NULL;
-    if (run->settings[0] == '\0') /* a run of a version that kept none */
-        return true;
-    if (!json_parse(run->settings, strlen(run->settings), "settings of the run", arena, &json, err))
+    if (!models_parse_settings(run->settings, arena, &json, err))
         return false;
     *out = json_string(json_get(json, "baseline"), NULL);
     return true;
@@ -158,10 +163,10 @@ bool models_read_baseline(const struct graph_run *run, struct arena *arena, cons
 bool models_read_settings(struct run *run, const char *settings, struct err *err)
 {
     const struct json *json = NULL;
-    if (settings[0] == '\0') /* a run of a version that kept none */
-        return true;
-    if (!json_parse(settings, strlen(settings), "settings of the run", run->arena, &json, err))
+    if (!models_parse_settings(settings, run->arena, &json, err))
         return false;
+    if (!json)
+        return true;
     run->opts.target = json_string(json_get(json, "target"), NULL);
     run->opts.context_tokens = json_int(json_get(json, "context_tokens"), 0);
     run->opts.proposals = json_int(json_get(json, "proposals"), 0);

@@ -4,7 +4,6 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "json/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,12 +98,10 @@ static bool read_prior(const struct graph_run *run, struct arena *arena, struct 
                        struct err *err)
 {
     const struct json *settings = NULL;
-    if (run->settings[0] == '\0') /* a run of a version that kept none */
-        return true;
-    if (!json_parse(run->settings, strlen(run->settings), "settings of the run", arena, &settings,
-                    err))
+    if (!models_parse_settings(run->settings, arena, &settings, err))
         return false;
-    *out = prior_read(settings);
+    if (settings)
+        *out = prior_read(settings);
     return true;
 }
 
