@@ -470,6 +470,42 @@ static void session_start__task_with_threads__threads_work(void **state)
     assert_true(((const float *)f->buffers[1].host)[0] == 5);
 }
 
+/* What of a core's processors the kernel names first. */
+static int core_of(int cpu)
+{
+    char path[96];
+    int first = cpu;
+    (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
+                   cpu);
+    FILE *file = fopen(path, "r");
+    if (file) {
+        if (fscanf(file, "%d", &first) != 1)
+            first = cpu;
+        (void)fclose(file);
+    }
+    return first;
+}
+
+static void session_start__cores_for_all_threads__a_core_each(void **state)
+{
+    struct fixture *f = *state;
+    int cpus[256];
+    bool has_two = false;
+    const size_t count = os_cpus_allowed(cpus, 256);
+    for (size_t i = 1; i < count; i++)
+        has_two = has_two || core_of(cpus[i]) != core_of(cpus[0]);
+    if (!has_two)
+        skip();
+    const struct build_result built = build(f, KERNEL("y[0] = 1;"), false);
+    f->threads = 2;
+    start_with(f, &built, 0, NULL, NULL);
+    f->threads = 1;
+    const struct cpu_session *s = (const struct cpu_session *)f->session;
+    assert_int_equal(s->processor_count, 2);
+    assert_int_not_equal(core_of(s->processors[0]), core_of(s->processors[1]));
+    assert_int_equal(s->processor, s->processors[0]);
+}
+
 /* Builds for a task with two threads and starts; NULL flags: OpenMP's. Leaves what was refused. */
 static struct build_result build_threads(struct fixture *f, const char *compiler,
                                          const char *source)
@@ -788,6 +824,7 @@ int main(void)
         CASE(session_run__rings_before_it_works__rejected),
         CASE(session_prepare__image_comes_later__runs),
         CASE(session_start__task_with_threads__threads_work),
+        CASE(session_start__cores_for_all_threads__a_core_each),
         CASE(session_run__openmp_of_gcc__every_schedule_works),
         CASE(session_run__openmp_of_clang__every_schedule_works),
         CASE(target_build__openmp_in_a_task_of_one_thread__refused),

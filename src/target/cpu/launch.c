@@ -102,17 +102,15 @@ static void fill_config(const struct cpu_session *s, const struct session_opts *
 }
 
 /* The last processors that this process may use, one for each thread: whoever pins a parent takes
- * the first. Where there are not enough for all, they share what there is and give it up in turn.
- * A child that is not timed keeps them all, and gives way too: on a busy host its spinning would
- * take the time of whoever has something to do, the parent first. */
+ * the first. Several threads get a core each where there are as many, since hyper-threads would
+ * take each other's time. Where there are not enough for all, they share what there is and give it
+ * up in turn. A child that is not timed keeps them all, and gives way too: on a busy host its
+ * spinning would take the time of whoever has something to do, the parent first. */
 static void choose_processors(struct cpu_session *s, int wanted)
 {
-    enum { MOST = 1024 };
-    int cpus[MOST];
-    size_t count = os_cpus_allowed(cpus, MOST);
+    CLEANUP(arena_free) struct arena scratch = {0};
     const size_t threads = (size_t)s->threads;
-    if (count > MOST)
-        count = MOST;
+    const size_t count = os_cpus_allowed(NULL, 0);
     s->yields = s->is_untimed || count < threads + 1;
     s->processor_count = 0;
     s->processor = -1;
@@ -120,9 +118,14 @@ static void choose_processors(struct cpu_session *s, int wanted)
         s->processors[s->processor_count++] = (uint16_t)wanted;
     if (wanted >= 0 || s->is_untimed || count < 2 || count < threads)
         return;
+    int *cpus = arena_array(&scratch, count, sizeof *cpus);
+    (void)os_cpus_allowed(cpus, count);
+    cpus[0] = cpus[count - 1];
+    if (threads > 1)
+        (void)os_cpus_by_core(cpus, threads, &scratch);
     for (size_t i = 0; i < threads; i++)
-        s->processors[s->processor_count++] = (uint16_t)cpus[count - 1 - i];
-    s->processor = cpus[count - 1];
+        s->processors[s->processor_count++] = (uint16_t)cpus[i];
+    s->processor = cpus[0];
 }
 
 static bool share_buffers(struct cpu_session *s, const struct session_opts *opts,
