@@ -168,6 +168,8 @@ static void draw_head(struct view *view, const struct progress *p, int columns, 
     }
     if (p->builds_saved != 0)
         (void)buf_printf(frame, "; %lld refused by rules", (long long)p->builds_saved);
+    if (p->repeats != 0)
+        (void)buf_printf(frame, "; %lld came to code judged before", (long long)p->repeats);
     if (p->token_budget || p->tokens)
         (void)buf_printf(frame, "   tokens %lld of %lld", (long long)p->tokens,
                          (long long)p->token_budget);

@@ -22,6 +22,7 @@ void command_write_progress_json(const struct progress *p, struct buf *out)
         json_put_string(&w, "text", p->text);
     json_put_int(&w, "evaluations", p->evaluations);
     json_put_int(&w, "builds_saved", p->builds_saved);
+    json_put_int(&w, "repeats", p->repeats);
     json_put_int(&w, "budget", p->budget);
     json_put_real(&w, "seconds", (double)p->elapsed_ns * 1e-9);
     json_put_real(&w, "best_speedup", exp(p->best_log_ratio));

@@ -135,6 +135,9 @@ static void write_text(const struct optimize_result *r, const char *path, struct
     if (r->builds_saved != 0)
         (void)buf_printf(out, "  rules refused %lld more before a build ('kope rule list')\n",
                          (long long)r->builds_saved);
+    if (r->repeats != 0)
+        (void)buf_printf(out, "  %lld more came to machine code that was judged before\n",
+                         (long long)r->repeats);
     if (r->rules_learned != 0)
         (void)buf_printf(out, "  new rules from what failed: %lld ('kope rule list')\n",
                          (long long)r->rules_learned);
@@ -175,6 +178,7 @@ void command_write_result_json(const struct optimize_result *r, const char *path
     json_put_int(&w, "evaluations", r->evaluations);
     json_put_int(&w, "evaluations_to_best", r->evaluations_to_best);
     json_put_int(&w, "builds_saved", r->builds_saved);
+    json_put_int(&w, "repeats", r->repeats);
     json_put_int(&w, "rules_learned", r->rules_learned);
     json_put_real(&w, "seconds", (double)r->wall_ns * 1e-9);
     json_put_string(&w, "started_from", r->started_from_memory ? r->start_text : NULL);

@@ -62,6 +62,7 @@ struct progress {
     double best_log_ratio; /* 0: the baseline stands */
     int64_t by_verdict[VERDICT_COUNT];
     int64_t builds_saved; /* by rules */
+    int64_t repeats;      /* candidates that came to machine code judged before in the run */
     int64_t tokens, token_budget;
     const struct decision_event *decision; /* PROPOSED, JUDGED */
     const char *decision_id;
@@ -121,8 +122,9 @@ struct optimize_result {
     int64_t evaluations, evaluations_to_best;
     int64_t wall_ns;
     int64_t by_verdict[VERDICT_COUNT];
-    int64_t builds_saved;      /* candidates that rules refused before a build; no evaluations */
-    int64_t rules_learned;     /* from this memory's failures, when the run ended */
+    int64_t builds_saved;  /* candidates that rules refused before a build; no evaluations */
+    int64_t repeats;       /* that came to machine code judged before in the run; no evaluations */
+    int64_t rules_learned; /* from this memory's failures, when the run ended */
     const char *rules_problem; /* why none could be; NULL */
     int64_t tokens;            /* of all exchanges, 0 without a model */
     bool is_cost_known;

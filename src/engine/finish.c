@@ -20,7 +20,7 @@ static int best_standing(const struct run *run)
     int best = 0;
     for (size_t i = 1; i < run->node_count; i++) {
         const struct run_node *node = &run->nodes[i];
-        if (node->is_timed && node->is_win && !node->confirm_failed &&
+        if (node->is_timed && node->is_win && !node->confirm_failed && !node->is_repeat &&
             (best == 0 || node->log_ratio > run->nodes[best].log_ratio))
             best = (int)i;
     }
@@ -149,6 +149,7 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     out->wall_ns = elapsed_ns(run);
     memcpy(out->by_verdict, run->by_verdict, sizeof out->by_verdict);
     out->builds_saved = run->builds_saved;
+    out->repeats = run->repeats;
     out->started_from_memory = run->started_from_memory;
     out->start_text = run->start_text;
     spans_close(run, reason, out);

@@ -39,6 +39,8 @@ struct run_node {
     double log_ratio, low, high;
     const char *step; /* as in its decision: "small", "large", else it was given */
     bool is_timed, is_win, confirm_failed;
+    const char *code_id; /* its machine code, where that is known to be right or wrong; else "" */
+    bool is_repeat;      /* of a node before it: not extended, and no winner */
     const char *summary; /* its verdict in a line */
     int64_t evaluation;  /* it was the n-th to be judged; 0: not judged */
 };
@@ -132,7 +134,9 @@ struct run {
     int64_t refused_in_turn;   /* by rules */
     int64_t malformed_in_turn; /* the last of them, none of which was even well formed */
     int64_t by_verdict[VERDICT_COUNT];
-    int64_t builds_saved;   /* candidates that a rule refused; not among the evaluations */
+    int64_t builds_saved; /* candidates that a rule refused; not among the evaluations */
+    int64_t repeats;      /* that came to machine code of this run; not among them either */
+    int64_t repeats_in_turn;
     int best;               /* node, 0 while the baseline stands */
     const char *finding;    /* roofline sentence of the best so far */
     const char *bottleneck; /* its class */
@@ -206,8 +210,18 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
 /* Journals what came of a decision: its judging, or the confirmation of a winner. */
 bool step_record_outcome(struct run *run, const char *decision_id, bool is_confirmation,
                          const struct verdict *verdict, struct err *err);
-/* Counts an outcome among the evaluations, or among the builds that were saved. */
+/* Counts an outcome among the evaluations, or among what took none. */
 void run_count_outcome(struct run *run, enum verdict_kind kind, const char *mechanism);
+/* repeat.c: candidates that come to machine code that this run has judged. */
+
+/* Does the verdict say something about the code that stands? Then its id, else "". */
+const char *repeat_code(enum verdict_kind kind, const char *code_id);
+/* Marks the verdict where the run has judged its code, and may draw again for it. */
+void repeat_mark(const struct run *run, struct arena *arena, struct verdict *verdict);
+/* A node for it. */
+void repeat_note(struct run_node *node, enum verdict_kind kind, const char *mechanism,
+                 const char *code_id);
+
 /* Asks the search for a node and the proposer for a candidate; `*ended` with the reason where
  * nothing is left. */
 bool step_search(struct run *run, const char **end_reason, struct err *err);

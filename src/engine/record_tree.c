@@ -46,15 +46,17 @@ static enum search_step step_of(const struct graph_decision *d)
 static struct recorded_decision recorded(const struct graph_decision *d)
 {
     const bool is_timed = d->has_outcome && d->kind == VERDICT_TIMED;
+    const bool is_repeat = d->has_outcome && str_equal(d->mechanism, VERDICT_BY_REPEAT);
     return (struct recorded_decision){
         .decision = d,
         .outcome = {.is_valid = is_timed,
                     .log_ratio = d->log_ratio,
                     .low = d->log_low,
                     .high = d->log_high,
-                    .step = step_of(d)},
-        .is_judged = d->has_outcome && !str_equal(d->mechanism, "rule"),
-        .counts = is_timed && d->is_win && !d->confirm_failed,
+                    .step = step_of(d),
+                    .is_dead_end = is_repeat},
+        .is_judged = d->has_outcome && verdict_is_evaluation(d->mechanism),
+        .counts = is_timed && d->is_win && !d->confirm_failed && !is_repeat,
         .is_given = step_of(d) == STEP_GIVEN,
         .next_of_state = -1,
     };

@@ -13,7 +13,7 @@ struct recorded_decision {
     const struct graph_decision *decision;
     int from, to; /* states */
     struct search_outcome outcome;
-    bool is_judged;    /* else a proposal that came to nothing, or that a rule refused */
+    bool is_judged;    /* else it took no evaluation: it came to nothing, or to known code */
     bool counts;       /* a win that was not refuted later: it can be the best */
     bool is_given;     /* the run began with it */
     int next_of_state; /* the next decision from the same state; -1 */

@@ -26,14 +26,21 @@ static const char *environment(const struct graph_run *run, struct arena *arena)
         run->proposer, run->policy, (unsigned long long)run->seed, run->load_average);
 }
 
-/* What rules refused, as a line. */
-static void rules_text(const struct graph_decisions *all, struct buf *out)
+/* What took no evaluation, as lines. */
+static void free_text(const struct graph_decisions *all, struct buf *out)
 {
     size_t saved = 0;
-    for (size_t i = 0; i < all->count; i++)
-        saved += all->items[i].has_outcome && str_equal(all->items[i].mechanism, "rule");
+    size_t repeats = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const struct graph_decision *d = &all->items[i];
+        saved += d->has_outcome && str_equal(d->mechanism, VERDICT_BY_RULE);
+        repeats += d->has_outcome && str_equal(d->mechanism, VERDICT_BY_REPEAT);
+    }
     if (saved != 0)
         (void)buf_printf(out, "rules: %zu candidates refused before a build\n", saved);
+    if (repeats != 0)
+        (void)buf_printf(out, "repeats: %zu candidates came to machine code judged before\n",
+                         repeats);
 }
 
 /* How well gains were foretold, what rules saved, and what models cost. */
@@ -55,7 +62,7 @@ static bool models_text(struct memory *memory, const struct graph_run *run,
     if (c.has_slope)
         (void)buf_printf(&text, ", slope %.2f", c.slope);
     (void)buf_append_str(&text, c.count != 0 ? "\n" : "");
-    rules_text(all, &text);
+    free_text(all, &text);
     for (size_t i = 0; i < count; i++)
         spend(&spent, exchanges[i].tokens_in + exchanges[i].tokens_out + exchanges[i].tokens_lost,
               exchanges[i].is_cost_known, exchanges[i].cost_usd);

@@ -49,6 +49,7 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                             .is_timed = d->has_outcome && d->kind == VERDICT_TIMED,
                             .is_win = d->is_win,
                             .confirm_failed = d->confirm_failed,
+                            .code_id = "",
                             .summary = summary_of(d, run->arena)};
     if (!candidate_of(run, d, &node.candidate, err))
         return false;
@@ -74,6 +75,7 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
     }
     if (d->has_outcome) {
         run_count_outcome(run, d->kind, d->mechanism);
+        repeat_note(&node, d->kind, d->mechanism, d->code_id);
         node.evaluation = run->evaluations;
     }
     (void)step_adopt(run, node_of(run, d->parent), &node);

@@ -26,6 +26,7 @@ void run_notify(struct run *run, enum progress_kind kind, const struct progress 
     progress.tree_size = (int64_t)run->node_count;
     progress.best_log_ratio = run->best > 0 ? run->nodes[run->best].log_ratio : 0.0;
     progress.builds_saved = run->builds_saved;
+    progress.repeats = run->repeats;
     progress.tokens = run->spent.tokens;
     progress.token_budget = run->opts.token_budget;
     memcpy(progress.by_verdict, run->by_verdict, sizeof progress.by_verdict);

@@ -35,7 +35,8 @@ int step_adopt(struct run *run, int parent, const struct run_node *node)
                                            .log_ratio = node->log_ratio,
                                            .low = node->low,
                                            .high = node->high,
-                                           .step = step_of(node)};
+                                           .step = step_of(node),
+                                           .is_dead_end = node->is_repeat};
     const int index = search_tell(run->search, parent, &outcome);
     if ((size_t)index != run->node_count)
         BUG("engine: the search numbers node %d, the run %zu", index, run->node_count);
@@ -46,7 +47,7 @@ int step_adopt(struct run *run, int parent, const struct run_node *node)
         add_tried(run, node->candidate.recipe);
     else
         add_tried(run, arena_strdup(run->arena, candidate_id(&node->candidate).text));
-    if (node->is_timed && node->is_win && !node->confirm_failed &&
+    if (node->is_timed && node->is_win && !node->confirm_failed && !node->is_repeat &&
         (run->best == 0 || node->log_ratio > run->nodes[run->best].log_ratio))
         run->best = index;
     return index;
@@ -178,6 +179,7 @@ bool step_judge_queued(struct run *run, bool *judged, struct err *err)
     if (queued.is_failure) {
         /* Paid for and kept; there is nothing to judge. */
         const struct run_node failed = {.decision_id = queued.decision_id,
+                                        .code_id = "",
                                         .step = queued.decision.step,
                                         .candidate = queued.candidate};
         (void)step_adopt(run, queued.parent, &failed);
@@ -309,12 +311,15 @@ static bool judge(struct run *run, const char *decision_id, const struct candida
 
 void run_count_outcome(struct run *run, enum verdict_kind kind, const char *mechanism)
 {
-    if (str_equal(mechanism, "rule")) {
-        run->builds_saved++;
-        return;
-    }
-    run->evaluations++;
-    run->by_verdict[kind]++;
+    const bool is_evaluation = verdict_is_evaluation(mechanism);
+    run->builds_saved += str_equal(mechanism, VERDICT_BY_RULE);
+    run->repeats += str_equal(mechanism, VERDICT_BY_REPEAT);
+    run->evaluations += is_evaluation;
+    run->by_verdict[kind] += is_evaluation;
+    if (is_evaluation)
+        run->repeats_in_turn = 0;
+    else
+        run->repeats_in_turn += str_equal(mechanism, VERDICT_BY_REPEAT);
 }
 
 bool step_judge_decision(struct run *run, int parent, const char *decision_id,
@@ -327,11 +332,13 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     const int64_t start_ns = os_wall_ns();
     if (!judge(run, decision_id, candidate, race, &step, &verdict, err))
         return err_within(err, "judging decision %.12s", decision_id);
+    if (!run->replay)
+        repeat_mark(run, &step, &verdict);
     spans_judged(run, decision_id, decision, &verdict, start_ns);
     if (!step_record_outcome(run, decision_id, false, &verdict, err))
         return false;
     run_count_outcome(run, verdict.kind, verdict.mechanism);
-    const struct run_node node = {
+    struct run_node node = {
         .decision_id = decision_id,
         .candidate = *candidate,
         .log_ratio = verdict.log_ratio,
@@ -343,6 +350,8 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
         .summary = verdict_summary(&verdict, run->arena),
         .evaluation = run->evaluations,
     };
+    repeat_note(&node, verdict.kind, verdict.mechanism,
+                arena_strdup(run->arena, verdict.code_id.text));
     const int before = run->best;
     (void)step_adopt(run, parent, &node);
     const bool is_new_best = run->best != before;

@@ -69,10 +69,10 @@ struct recalled {
     " log_high, held_out_log_ratio, held_out_low, held_out_high, has_held_out, confirmed, is_win," \
     " code_id, gate_id, missing_layers, screen_ns, build_ns, start_ns, check_ns, time_ns,"         \
     " total_ns"
-/* Facts about the code: right and timed with cases, or wrong. */
+/* Facts about the code: right and timed with cases, or wrong; what a run met again is no other. */
 #define RECALL_WHERE                                                                               \
     " FROM outcome WHERE task_id = ?1 AND gate_id = ?2 AND code_id <> ''"                          \
-    " AND ((kind = 'timed' AND case_count > 0) OR kind = 'wrong')"
+    " AND mechanism <> 'repeat' AND ((kind = 'timed' AND case_count > 0) OR kind = 'wrong')"
 #define RECALL_ORDER "is_confirmation, from_record, stamp DESC"
 
 static void take_recalled(struct query *query, struct arena *arena, struct recalled *out)
@@ -204,7 +204,8 @@ bool graph_recall_candidates(struct graph *graph, const char *task_id, const cha
         " row_number() OVER (PARTITION BY d.candidate_id, o.is_confirmation"
         " ORDER BY o.from_record, o.stamp DESC) AS place FROM outcome o"
         " JOIN decision d ON d.decision_id = o.decision_id WHERE o.task_id = ?1 AND o.gate_id = ?2"
-        " AND d.candidate_id <> '' AND ((o.kind = 'timed' AND o.case_count > 0) OR o.kind = 'wrong'"
+        " AND d.candidate_id <> '' AND o.mechanism <> 'repeat' AND ((o.kind = 'timed' AND "
+        "o.case_count > 0) OR o.kind = 'wrong'"
         " OR o.kind = 'build-failed' OR (o.kind = 'rejected' AND o.mechanism NOT LIKE 'M8%'"
         " AND o.mechanism <> 'rule'))) WHERE place = 1 ORDER BY candidate_id, is_confirmation";
     return recall_rows(graph, sql, task_id, gate_id, arena, out, out_count, err);

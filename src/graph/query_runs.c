@@ -12,7 +12,8 @@
     "r.settings,"                                                                                  \
     " e.run_id IS NOT NULL, e.reason, e.best_decision, e.best_log_ratio,"                          \
     " coalesce(e.evaluations, (SELECT count(*) FROM decision d JOIN outcome o"                     \
-    " ON o.decision_id = d.decision_id AND o.is_confirmation = 0 WHERE d.run_id = r.run_id)),"     \
+    " ON o.decision_id = d.decision_id AND o.is_confirmation = 0 AND o.mechanism NOT IN"           \
+    " ('rule', 'repeat') WHERE d.run_id = r.run_id)),"                                             \
     " (SELECT count(*) FROM decision d WHERE d.run_id = r.run_id), e.wall_ns"                      \
     " FROM run r LEFT JOIN run_end e ON e.run_id = r.run_id"                                       \
     " LEFT JOIN task t ON t.task_id = r.task_id "

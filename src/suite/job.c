@@ -209,7 +209,7 @@ static bool take_result(const struct suite *suite, const struct suite_job *job, 
                                   .curve = curve};
     for (size_t i = 0; i < decisions.count; i++) {
         const struct graph_decision *d = &decisions.items[i];
-        if (!d->has_outcome)
+        if (!d->has_outcome || !verdict_is_evaluation(d->mechanism))
             continue;
         if (d->kind == VERDICT_TIMED && d->is_win && !d->confirm_failed)
             best = fmax(best, d->log_ratio);

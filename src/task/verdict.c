@@ -35,6 +35,11 @@ bool verdict_kind_from_name(const char *name, enum verdict_kind *out)
     return false;
 }
 
+bool verdict_is_evaluation(const char *mechanism)
+{
+    return !str_equal(mechanism, VERDICT_BY_RULE) && !str_equal(mechanism, VERDICT_BY_REPEAT);
+}
+
 int verdict_kind_exit_code(enum verdict_kind kind)
 {
     return kind == VERDICT_TIMED ? 0 : 20 + (int)kind;

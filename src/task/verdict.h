@@ -29,6 +29,12 @@ bool verdict_kind_from_name(const char *name, enum verdict_kind *out);
 /* Exit code of `kope check`: 0 for timed, 20 + kind for the others. */
 int verdict_kind_exit_code(enum verdict_kind kind);
 
+/* Mechanisms that take no measurement, and so no evaluation of a budget: a rule refused to build,
+ * or the machine code was judged before in the same run. */
+#define VERDICT_BY_RULE "rule"
+#define VERDICT_BY_REPEAT "repeat"
+bool verdict_is_evaluation(const char *mechanism);
+
 /* One pair of a case, of one call each. */
 struct timed_sample {
     int64_t process; /* pairs of one process share its layout */

@@ -21,6 +21,7 @@
  *   fake: jitter=12             both by up to so many percent more or less, scripted
  *   fake: landscape             every flag and every source has a factor of its own on the time,
  *                               and all flags are allowed
+ *   fake: sources               a landscape of sources: flags are allowed and change no code
  *   fake: early                 everything is written before the bell, with what is there then
  *   fake: late                  the last element is written after the call has ended (not of sum)
  *   fake: wrong                 the first output element is off by one
@@ -250,7 +251,7 @@ static double landscape_factor(const char *text)
 static double landscape_at(const struct candidate *candidate)
 {
     double factor = landscape_factor(candidate->source);
-    for (size_t i = 0; i < candidate->flag_count; i++)
+    for (size_t i = 0; has_marker(candidate->source, "landscape") && i < candidate->flag_count; i++)
         factor *= landscape_factor(candidate->flags[i]);
     return factor;
 }
@@ -286,7 +287,7 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->late = has_marker(source, "late");
     image->call_ns =
         call_time(source, "fake: time=", strstr(source, ")\n{}") ? 0 : DEFAULT_CALL_NS);
-    if (has_marker(source, "landscape"))
+    if (has_marker(source, "landscape") || has_marker(source, "sources"))
         image->call_ns = (int64_t)((double)image->call_ns * landscape_at(request->candidate));
     image->cold_ns = call_time(source, "fake: cold=", image->call_ns);
     image->jitter = jitter_of(source);
@@ -301,7 +302,7 @@ static bool fails(const struct target *target, const struct build_request *reque
     char mechanism[MECHANISM_BYTES];
     const char *source = request->candidate->source;
     const char *why = "";
-    const bool is_landscape = has_marker(source, "landscape");
+    const bool is_landscape = has_marker(source, "landscape") || has_marker(source, "sources");
     for (size_t i = 0; !is_landscape && i < request->candidate->flag_count; i++) {
         const char *flag = request->candidate->flags[i];
         if (fake_flag_allowed(target, request->candidate->compiler, flag, &why))
