@@ -96,6 +96,7 @@ struct moves_env run_moves_env(const struct target *target, const struct task *t
         .default_compiler = compiler,
         .vector_bytes = f->vector_bytes,
         .cache_bytes = {f->cache_bytes[0], f->cache_bytes[1], f->cache_bytes[2]},
+        .isa = f->isa,
         .cache = moves_cache_new(arena)};
 }
 

@@ -54,10 +54,13 @@ static void add_patterns(struct rows *rows, const struct nest *nest,
         add(rows, &(struct move){.name = patterns[i].name,
                                  .group = "nest",
                                  .intent = patterns[i].intent,
-                                 .breaks = "sums in another order; exp and tanh to 3 ulp",
+                                 .breaks = patterns[i].is_exact
+                                               ? ""
+                                               : "sums in another order; exp and tanh to 3 ulp",
                                  .changes = arena_printf(rows->arena, "whole-nest=%s %s",
                                                          patterns[i].steps, flags),
-                                 .numerics = NUMERICS_REASSOCIATE,
+                                 .numerics = patterns[i].is_exact ? NUMERICS_EXACT
+                                                                  : NUMERICS_REASSOCIATE,
                                  .prior_log_ratio = patterns[i].prior_log_ratio});
 }
 
@@ -110,6 +113,7 @@ static bool read_reference(const struct moves_env *env, struct arena *arena,
     *target = (struct nest_target){
         .vector_bytes = env->vector_bytes,
         .cache_bytes = {env->cache_bytes[0], env->cache_bytes[1], env->cache_bytes[2]},
+        .isa = env->isa,
         .family = compiler ? compiler->family : NULL};
     return env->task && env->task->reference &&
            nest_read(env->task, env->task->reference, arena, out, &why);

@@ -42,6 +42,7 @@ struct moves_env {
     const char *default_compiler;
     int64_t vector_bytes;   /* widest SIMD register of the target; 0 unknown */
     int64_t cache_bytes[3]; /* of one core, nearest first; 0 unknown */
+    const char *isa;        /* extensions of the target, with commas between; NULL unknown */
     struct moves_cache
         *cache; /* of this task; NULL: steps are applied whenever they are asked for */
 };

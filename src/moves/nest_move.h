@@ -30,6 +30,7 @@ struct nest_target {
     int64_t vector_bytes;
     int64_t cache_bytes[3]; /* of one core, nearest first */
     const char *family;     /* of the compiler: "gcc", "clang" */
+    const char *isa; /* extensions with commas between: "avx2,avx512_vnni"; NULL: not known */
 };
 
 struct nest_step_arg {

@@ -62,6 +62,7 @@ static void make(const struct moves_env *env, struct made *made, struct arena *a
     const struct nest_target target = {
         .vector_bytes = env->vector_bytes,
         .cache_bytes = {env->cache_bytes[0], env->cache_bytes[1], env->cache_bytes[2]},
+        .isa = env->isa,
         .family = made->family};
     struct nest *nest = NULL;
     struct nest *changed = NULL;
@@ -125,6 +126,7 @@ bool recipe_resize_nest(const struct moves_env *env, struct recipe *recipe, cons
     /* As many as x86 and ARM have of each width. */
     const struct nest_vectors vectors = {.lanes = env->vector_bytes /
                                                   (int64_t)dtype_bytes(env->task->dtype),
+                                         .sums = env->vector_bytes / 4,
                                          .registers = env->vector_bytes == 32 ? 16 : 32};
     if (!recipe->nest) {
         *refusal = "there are no steps on the loop nest yet";

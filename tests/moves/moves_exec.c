@@ -53,7 +53,8 @@ static bool note_loop(void *context, struct nest_stmt *stmt, int depth)
 
 /* Forms of steps: L a loop, S one that searches, P a loop and the one in it or behind it, Q both
  * with factors, R both with the second in vectors, A an array, V a local array or variable, F a
- * small factor, W rounds in one to three vectors. */
+ * small factor, W rounds in one to three vectors, D rows, columns in vectors and the loop in them.
+ */
 static const char *const forms[] = {
     "interchange(P)",  "interchange(L,L)", "tile(Q)",         "jam(L:F)",     "unroll(L:F)",
     "distribute(L:F)", "distribute(L:1)",  "fuse(P)",         "reverse(L)",   "strip(L:F)",
@@ -61,7 +62,7 @@ static const char *const forms[] = {
     "expand(V,L)",     "expand(V,L)",      "promote(A,L)",    "promote(V,L)", "privatize(V,L)",
     "jam(L:2)",        "vectorize(L:W)",   "vectorize(L:W)",  "regtile(R)",   "pack(A:L)",
     "pack(A:L,L)",     "transpose(P)",     "prefetch(L,L:F)", "stream(L)",    "reciprocal(L)",
-    "argmax(S)",       "argmax(L)",
+    "argmax(S)",       "argmax(L)",        "dot(D)",          "dot(D)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)
@@ -95,12 +96,35 @@ static const char *search_of(const struct names *loops, const char *other)
     return other;
 }
 
+/* "i:3,j:16,p:2" for the first loop that holds one which holds one. */
+static void put_dot(const struct nest *nest, struct rng *rng, const struct names *loops,
+                    struct buf *out)
+{
+    const struct nest_stmt *rows = NULL;
+    const struct nest_stmt *columns = NULL;
+    const struct nest_stmt *sum = NULL;
+    for (size_t i = 0; i < loops->count && !sum; i++) {
+        rows = nest_find_loop(nest, loops->items[i]);
+        columns = rows->body && rows->body->kind == NEST_FOR ? rows->body : NULL;
+        for (sum = columns ? columns->body : NULL; sum && sum->kind != NEST_FOR;)
+            sum = sum->next;
+    }
+    (void)buf_printf(out, "%s:%d,%s:%d,%s:%d", rows ? rows->name : "", 1 + (int)rng_below(rng, 6),
+                     columns ? columns->name : "i", LANES * (1 + (int)rng_below(rng, 3)),
+                     sum ? sum->name : "i", rng_below(rng, 2) == 0 ? 2 : 4);
+}
+
 static const char *random_step(const struct nest *nest, struct rng *rng, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
     struct names loops = {0};
     (void)nest_walk(nest->body, note_loop, &loops);
-    const char *form = forms[rng_below(rng, sizeof forms / sizeof *forms)];
+    /* Few nests hold narrow integers: there it is asked for often. */
+    const char *form = strstr(nest->signature, "int8_t *b") || strstr(nest->signature, "int16_t *b")
+                           ? "dot(D)"
+                           : NULL;
+    if (!form || rng_below(rng, 2) == 0)
+        form = forms[rng_below(rng, sizeof forms / sizeof *forms)];
     for (; *form; form++) {
         const char *loop = loops.items[rng_below(rng, loops.count)];
         const int factor = 2 + (int)rng_below(rng, 4);
@@ -116,6 +140,8 @@ static const char *random_step(const struct nest *nest, struct rng *rng, struct 
         else if (*form == 'R')
             (void)buf_printf(&text, "%s:%d,%s:%d", loop, factor, loop_behind(nest, loop),
                              LANES * (factor / 2));
+        else if (*form == 'D')
+            put_dot(nest, rng, &loops, &text);
         else if (*form == 'W')
             (void)buf_printf(&text, "%d", LANES * (factor - 1 > 3 ? 1 : factor - 1));
         else if (*form == 'F')

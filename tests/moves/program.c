@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char harness_head[] =
     "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -82,14 +83,31 @@ static const char *const helpers[] = {
     "vreal_tanh",
     "vreal_1_plus_tanh",
     "vreal_transpose",
+    "vdot",
+    "vdot_signed",
+    "vdot_at",
+    "vdot_spread",
 };
+
+/* The text with the function's name in front of those helpers of dot that have sizes in theirs. */
+static void add_text(struct program *p, const char *text, const char *name)
+{
+    for (const char *at = strstr(text, "dot"); at; at = strstr(text, "dot")) {
+        (void)buf_printf(&p->functions, "%.*s", (int)(at - text), text);
+        if ((at[3] == '2' || at[3] == '4') && at[4] == '_' && (at == text || at[-1] != '_'))
+            (void)buf_printf(&p->functions, "%s_", name);
+        (void)buf_append_str(&p->functions, "dot");
+        text = at + 3;
+    }
+    (void)buf_printf(&p->functions, "%s\n", text);
+}
 
 static void add_function(struct program *p, const char *text, const char *name)
 {
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
         (void)buf_printf(&p->functions, "#define %s %s%s%s\n", helpers[i], name, i > 0 ? "_" : "",
                          i > 0 ? helpers[i] : "");
-    (void)buf_printf(&p->functions, "%s\n", text);
+    add_text(p, text, name);
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
         (void)buf_printf(&p->functions, "#undef %s\n", helpers[i]);
 }

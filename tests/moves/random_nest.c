@@ -332,10 +332,58 @@ static void put_list(struct generator *g, int most)
     g->scalar_count = scalars;
 }
 
+/* Sums of products of narrow integers; nothing else is narrow. In 32 bits without a sign, where the
+ * sums could be too large for those with one. */
+static void put_products(struct generator *g, bool is_wide)
+{
+    const char *type = is_wide || chance(g, 50) ? "uint32_t" : "int32_t";
+    const int column = pick(g, 3);
+    const char *rounds = column == 0   ? chance(g, 50) ? "(n < m ? n : m)" : "6"
+                         : column == 1 ? "m"
+                                       : "(n < m ? n : m)";
+    const char *columns = column == 1 ? "(n < m ? n : m)" : "m";
+    const char *row = chance(g, 80) ? "b[i * m + p]"
+                      : column == 2 ? "c[i + p * n]"
+                                    : "c[p * n + i]";
+    const char *read = column == 0 ? "b[p * m + j]" : column == 1 ? "c[p * n + j]" : "c[j * n + p]";
+    const char *first = chance(g, 50) ? row : read;
+    const char *cast = chance(g, 30) ? "(int32_t)" : "";
+    (void)buf_printf(g->out,
+                     "    for (int64_t i = %d; i < n - %d; i++) {\n"
+                     "        for (int64_t j = %d; j < %s - %d; j++) {\n"
+                     "            %s s = %s;\n"
+                     "            for (int64_t p = %d; p < %s; p++)\n"
+                     "                s += %s%s * %s%s;\n"
+                     "            a[i * m + j] %s s;\n"
+                     "        }\n"
+                     "    }\n",
+                     pick(g, 3), pick(g, 3), pick(g, 3), columns, pick(g, 3), type,
+                     chance(g, 60) ? "0" : "y[i]", pick(g, 3), rounds, cast, first, cast,
+                     first == row ? read : row, chance(g, 30) ? "+=" : "=");
+}
+
+static char *random_products(struct generator *g, struct arena *arena)
+{
+    static const char *const types[] = {"int8_t", "uint8_t", "int16_t"};
+    const int b = pick(g, 3);
+    const int c = pick(g, 3);
+    (void)buf_printf(
+        g->out,
+        "#include <stdint.h>\n\nvoid f(uint32_t *a, const %s *b, const %s *c, uint32_t "
+        "*x, const uint8_t *y, const int32_t *k, int64_t n,\n       int64_t m)\n{\n",
+        types[b], types[c]);
+    for (int i = 0, count = 1 + pick(g, 2); i < count; i++)
+        put_products(g, b == 2 || c == 2);
+    (void)buf_append_str(g->out, "}\n");
+    return arena_strdup(arena, buf_text(g->out));
+}
+
 char *random_nest(struct rng *rng, bool is_in_place, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
     struct generator g = {.rng = rng, .out = &text, .arena = arena, .is_in_place = is_in_place};
+    if (!is_in_place && chance(&g, 12))
+        return random_products(&g, arena);
     g.is_real = chance(&g, 40);
     const char *type = g.is_real ? "real" : "uint32_t";
     (void)buf_printf(&text,

@@ -14,7 +14,7 @@
 static const char product[] =
     "strip(j:32);interchange(i,j_s);pack(b:j_s);regtile(i:8,j:32);vectorize(q:64)";
 
-static const struct nest_vectors wide = {.lanes = 16, .registers = 32};
+static const struct nest_vectors wide = {.lanes = 16, .sums = 16, .registers = 32};
 
 static void must_be(const char *steps, const char *change, const char *want)
 {
@@ -109,6 +109,27 @@ static void nest_resize__results_beyond_the_registers__is_refused(void **state)
     must_be("regtile(i:14,j:48)", "shorter-tile", "regtile(i:12,j:48)");
 }
 
+/* Sums of dot are of 32 bits, whatever the task's type is; its third number is no size. */
+static void nest_resize__products_of_narrow_integers__rows_and_vectors_of_sums(void **state)
+{
+    static const struct nest_vectors bytes = {.lanes = 64, .sums = 16, .registers = 32};
+    static const struct {
+        const char *change, *want;
+    } cases[] = {{"wider-tile", "dot(i:5,j:80,p:4)"},
+                 {"narrower-tile", "dot(i:5,j:48,p:4)"},
+                 {"taller-tile", "dot(i:6,j:64,p:4)"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const char *out = NULL;
+        const char *refusal = NULL;
+        assert_true(
+            nest_resize("dot(i:5,j:64,p:4)", cases[i].change, &bytes, &arena, &out, &refusal));
+        assert_string_equal(out, cases[i].want);
+    }
+    must_refuse("dot(i:7,j:64,p:4)", "taller-tile", "do not fit 32 registers");
+}
+
 /* What one change did another one takes back. */
 static void nest_resize__there_and_back__is_as_before(void **state)
 {
@@ -147,6 +168,7 @@ int main(void)
         cmocka_unit_test(nest_resize__vectors_blocks_rounds__double_and_halve),
         cmocka_unit_test(nest_resize__no_such_size__is_refused_in_words),
         cmocka_unit_test(nest_resize__results_beyond_the_registers__is_refused),
+        cmocka_unit_test(nest_resize__products_of_narrow_integers__rows_and_vectors_of_sums),
         cmocka_unit_test(nest_resize__there_and_back__is_as_before),
         cmocka_unit_test(nest_size_change__every_row__has_a_name_of_its_own),
     };

@@ -31,7 +31,8 @@ static void add(struct patterns *p, const struct growth *g, const char *name, co
         if (str_equal(p->out[i].steps, g->steps))
             return;
     }
-    p->out[p->count++] = (struct nest_pattern){name, intent, g->steps, prior};
+    p->out[p->count++] = (struct nest_pattern){
+        .name = name, .intent = intent, .steps = g->steps, .prior_log_ratio = prior};
 }
 
 /* --- vectors over every loop that takes them ---------------------------------------------------
@@ -309,6 +310,50 @@ static void add_tiles(struct patterns *p)
     }
 }
 
+/* --- sums of products of narrow integers ---------------------------------------------------------
+ */
+
+/* The first loop of a body, through braces. */
+static const struct nest_stmt *first_loop(const struct nest_stmt *s)
+{
+    while (s && s->kind != NEST_FOR)
+        s = s->kind == NEST_BLOCK && !s->next ? s->body : s->next;
+    return s;
+}
+
+/* Four to a lane where the machine has that, else two; sums as many as the registers hold beside a
+ * group of each row. */
+static void add_dots(struct patterns *p)
+{
+    static const struct tile_size wide_sums[] = {{6, 4}, {4, 5}, {8, 3}, {5, 5}};
+    static const struct tile_size narrow_sums[] = {{6, 2}, {4, 2}, {4, 3}, {2, 4}};
+    static const int groups[] = {4, 2};
+    const bool is_wide = p->target->vector_bytes >= 64;
+    const struct tile_size *sizes = is_wide ? wide_sums : narrow_sums;
+    const long long lanes = p->target->vector_bytes / 4;
+    struct site_search search = {.p = p};
+    (void)nest_walk(p->nest->body, find_site, &search);
+    for (size_t s = 0; s < search.count; s++) {
+        const struct nest_stmt *inner = search.sites[s].inner;
+        const struct nest_stmt *sum = first_loop(inner->body);
+        for (size_t i = 0; sum && i < 2 * sizeof wide_sums / sizeof *wide_sums; i++) {
+            const int group = groups[i % 2];
+            const struct tile_size size = sizes[i / 2];
+            struct growth g = begin(p);
+            if (!grow(&g, "dot(%s:%d,%s:%lld,%s:%d)", search.sites[s].outer->name, size.rows,
+                      inner->name, size.vectors * lanes, sum->name, group))
+                continue;
+            add(p, &g, arena_printf(p->arena, "nest-dot%d-%dx%d", group, size.rows, size.vectors),
+                arena_printf(p->arena,
+                             "%d products to a lane, tiles of %d rows by %d vectors of sums in "
+                             "registers",
+                             group, size.rows, size.vectors),
+                (group == 4 ? 4.0 : 3.5) - 0.02 * (double)(i / 2));
+            p->out[p->count - 1].is_exact = true;
+        }
+    }
+}
+
 /* --- stencils: tiles of neighbouring rounds that read much of the same ---------------------------
  */
 
@@ -466,9 +511,12 @@ size_t nest_patterns(const struct nest *nest, const struct nest_target *target, 
 {
     const struct task *task = nest->task;
     struct patterns p = {.nest = nest, .target = target, .arena = arena, .out = out};
-    if (!task || nest->loop_count > NEST_MAX_GROWN_LOOPS || target->vector_bytes < 16 ||
-        !dtype_is_float(task->dtype))
+    if (!task || nest->loop_count > NEST_MAX_GROWN_LOOPS || target->vector_bytes < 16)
         return 0;
+    if (!dtype_is_float(task->dtype)) {
+        add_dots(&p);
+        return p.count;
+    }
     p.lanes = target->vector_bytes / (int64_t)dtype_bytes(task->dtype);
     add_tiles(&p);
     add_stencils(&p);

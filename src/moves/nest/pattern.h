@@ -15,6 +15,7 @@ enum { NEST_MAX_PATTERNS = 40 };
 struct nest_pattern {
     const char *name, *intent, *steps;
     double prior_log_ratio;
+    bool is_exact; /* no result changes */
 };
 
 /* Best first; at most NEST_MAX_PATTERNS, none with the same steps as an earlier one. None

@@ -25,6 +25,7 @@ static const struct nest_move *const moves[] = {
     /* vectors and the machine */
     &nest_move_regtile,
     &nest_move_vectorize,
+    &nest_move_dot,
     &nest_move_pack,
     &nest_move_reciprocal,
     &nest_move_argmax,

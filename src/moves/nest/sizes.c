@@ -106,7 +106,7 @@ static int64_t next_size(const struct row *row, int64_t now, int64_t lanes)
 struct sequence {
     struct nest_step steps[NEST_MAX_STEPS];
     size_t count;
-    int64_t lanes, registers;
+    int64_t lanes, sums, registers;
 };
 
 static bool parse(const char *text, struct arena *arena, struct sequence *out, const char **refusal)
@@ -140,11 +140,18 @@ static const char *print(const struct sequence *s, struct arena *arena)
     return arena_strdup(arena, buf_text(&text));
 }
 
+static bool is_dot(const struct nest_step *step)
+{
+    return str_equal(step->name, "dot") && step->arg_count == 3;
+}
+
 /* The loop of a register tile that is in the lanes: the longest of whole vectors, the innermost of
  * those. NULL: the step is no register tile. */
 static const struct nest_step_arg *lanes_of(const struct sequence *s, const struct nest_step *step)
 {
     const struct nest_step_arg *best = NULL;
+    if (is_dot(step))
+        return &step->args[1];
     if (!str_equal(step->name, "regtile"))
         return NULL;
     for (size_t a = 0; a < step->arg_count; a++) {
@@ -153,6 +160,12 @@ static const struct nest_step_arg *lanes_of(const struct sequence *s, const stru
             best = arg;
     }
     return best;
+}
+
+/* Of a vector of the register tile's results. */
+static int64_t lanes_in(const struct sequence *s, const struct nest_step *tile)
+{
+    return tile && is_dot(tile) ? s->sums : s->lanes;
 }
 
 /* The strip was cut for a register tile: of the same loop and size. */
@@ -181,7 +194,7 @@ static bool is_meant(const struct sequence *s, const struct row *row, const stru
         return false;
     switch (row->part) {
     case TILE_HEIGHT:
-        return tile && step == tile && this != lanes;
+        return tile && step == tile && this != lanes && (!is_dot(step) || arg == 0);
     case TILE_WIDTH:
         return lanes && (this == lanes ||
                          (str_equal(step->name, "strip") && str_equal(this->name, lanes->name) &&
@@ -205,8 +218,12 @@ static bool is_meant(const struct sequence *s, const struct row *row, const stru
 static bool is_too_large(const struct sequence *s, size_t tile)
 {
     const struct nest_step_arg *lanes = lanes_of(s, &s->steps[tile]);
-    int64_t vectors = lanes ? lanes->number / s->lanes : 0;
+    int64_t vectors = lanes ? lanes->number / lanes_in(s, &s->steps[tile]) : 0;
     int64_t results = vectors;
+    if (is_dot(&s->steps[tile])) { /* beside a row or a column of what is read */
+        const int64_t height = s->steps[tile].args[0].number;
+        return results * height + (height < vectors ? height : vectors) + 1 > s->registers;
+    }
     for (size_t a = 0; a < s->steps[tile].arg_count && results <= s->registers; a++) {
         if (&s->steps[tile].args[a] != lanes)
             results *= s->steps[tile].args[a].number;
@@ -231,7 +248,7 @@ static bool change(struct sequence *s, const struct row *row, struct arena *aren
         for (size_t a = 0; a < s->steps[i].arg_count; a++) {
             if (!is_meant(s, row, &s->steps[i], a, tile, lanes))
                 continue;
-            const int64_t next = next_size(row, s->steps[i].args[a].number, s->lanes);
+            const int64_t next = next_size(row, s->steps[i].args[a].number, lanes_in(s, tile));
             if (next <= 0 || next > NEST_MAX_FACTOR) {
                 *refusal = arena_printf(arena, "the size in %s has no next one", s->steps[i].text);
                 return false;
@@ -258,8 +275,9 @@ bool nest_resize(const char *steps, const char *name, const struct nest_vectors 
 {
     struct sequence *s = arena_alloc(arena, sizeof *s);
     s->lanes = vectors->lanes;
+    s->sums = vectors->sums;
     s->registers = vectors->registers;
-    if (vectors->lanes < 2) {
+    if (vectors->lanes < 2 || vectors->sums < 2) {
         *refusal = "the target has no vectors that are known";
         return false;
     }

@@ -23,9 +23,10 @@ struct nest_size_change {
 /* The one of that number, in the order in which they are worth trying; NULL beyond the last. */
 const struct nest_size_change *nest_size_change(size_t number);
 
-/* Of the target: lanes of a vector, and how many registers hold vectors. */
+/* Of the target: lanes of a vector of the task's type and of 32 bits (what dot adds up in), and how
+ * many registers hold vectors. */
 struct nest_vectors {
-    int64_t lanes, registers;
+    int64_t lanes, sums, registers;
 };
 
 /* The sequence with another size, in `*out`. False with the refusal in words: there is no such
