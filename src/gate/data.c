@@ -35,6 +35,7 @@ static const char *const names[] = {
     [DISTRIBUTION_CLUSTERED] = "clustered maxima",
     [DISTRIBUTION_CONSTANT] = "constant",
     [DISTRIBUTION_SPECIAL] = "NaN and infinities",
+    [DISTRIBUTION_ONE_SPECIAL] = "NaN or an infinity",
     [DISTRIBUTION_SITUATION] = "declared special values",
 };
 static_assert(sizeof names / sizeof *names == DISTRIBUTION_COUNT, "name each distribution");
@@ -47,7 +48,7 @@ struct data {
     size_t wide_arg;  /* of DISTRIBUTION_INTEGERS: the argument with 12-bit integers */
     bool is_falling;  /* of DISTRIBUTION_SORTED */
     double level;     /* of DISTRIBUTION_JITTER and _SORTED: where in the range, no round number */
-    uint64_t special; /* of DISTRIBUTION_SPECIAL: which values; all of them at the last */
+    size_t special;   /* of DISTRIBUTION_ONE_SPECIAL */
     size_t situation; /* of DISTRIBUTION_SITUATION */
 };
 
@@ -125,6 +126,7 @@ static bool applies_to(enum distribution distribution, const struct task *task,
     case DISTRIBUTION_INTEGERS:
         return holds_integers(arg);
     case DISTRIBUTION_SPECIAL:
+    case DISTRIBUTION_ONE_SPECIAL:
         return !task->finite_only && is_float_draw(arg);
     case DISTRIBUTION_SITUATION:
         return task->special_count > 0 && is_drawn(arg);
@@ -132,6 +134,12 @@ static bool applies_to(enum distribution distribution, const struct task *task,
         break;
     }
     return false;
+}
+
+bool distribution_is_special(enum distribution distribution)
+{
+    return distribution == DISTRIBUTION_SPECIAL || distribution == DISTRIBUTION_ONE_SPECIAL ||
+           distribution == DISTRIBUTION_SITUATION;
 }
 
 bool distribution_applies(enum distribution distribution, const struct task *task)
@@ -253,6 +261,7 @@ static double draw_value(struct data *data, const struct task_arg *a, const stru
     case DISTRIBUTION_DECLARED:
     case DISTRIBUTION_CHANGED:
     case DISTRIBUTION_SPECIAL:
+    case DISTRIBUTION_ONE_SPECIAL:
     case DISTRIBUTION_SITUATION:
     case DISTRIBUTION_COUNT:
         break;
@@ -341,12 +350,16 @@ void data_begin(struct data *data)
     data->wide_arg = count ? candidates[rng_below(&data->rng, count)] : 0;
     data->is_falling = rng_next(&data->rng) >> 63;
     data->level = 0.55 + 0.4 * rng_uniform(&data->rng);
-    data->special = rng_below(&data->rng, SPECIAL_VALUES + 1);
 }
 
 void data_choose_situation(struct data *data, size_t situation)
 {
     data->situation = situation;
+}
+
+void data_choose_special(struct data *data, size_t turn)
+{
+    data->special = turn % SPECIAL_VALUES;
 }
 
 /* May the sign of a value be flipped without leaving the declared distribution? */
@@ -426,15 +439,11 @@ static void fill_from_pool(struct data *data, size_t arg, char *out, size_t coun
                     draw_declared(&data->rng, &a->draw));
 }
 
-static void sprinkle_specials(struct data *data, size_t arg, void *out, size_t count)
+static void sprinkle_special(struct data *data, size_t arg, size_t kind, void *out, size_t count)
 {
-    for (uint64_t kind = 0; kind < SPECIAL_VALUES; kind++) {
-        if (data->special != SPECIAL_VALUES && data->special != kind)
-            continue;
-        for (uint64_t left = 1 + rng_below(&data->rng, 3); left > 0 && count > 0; left--)
-            dtype_store(data->task->args[arg].dtype, out, rng_below(&data->rng, count),
-                        special_values[kind]);
-    }
+    for (uint64_t left = 1 + rng_below(&data->rng, 3); left > 0 && count > 0; left--)
+        dtype_store(data->task->args[arg].dtype, out, rng_below(&data->rng, count),
+                    special_values[kind]);
 }
 
 /* From `drawn` elements on: blocks of those before, from random places. */
@@ -524,7 +533,11 @@ void data_fill(struct data *data, size_t arg, enum distribution distribution, vo
         fill_situation(data, arg, out, count);
     } else if (distribution == DISTRIBUTION_SPECIAL) {
         fill_from_pool(data, arg, out, count);
-        sprinkle_specials(data, arg, out, count);
+        for (size_t kind = 0; kind < SPECIAL_VALUES; kind++)
+            sprinkle_special(data, arg, kind, out, count);
+    } else if (distribution == DISTRIBUTION_ONE_SPECIAL) {
+        fill_from_pool(data, arg, out, count);
+        sprinkle_special(data, arg, data->special, out, count);
     } else if (distribution == DISTRIBUTION_CLUSTERED) {
         fill_from_pool(data, arg, out, count);
         place_clusters(data, arg, out, count);
@@ -633,8 +646,7 @@ void data_perturb(struct data *data, size_t arg, const void *from, void *to, siz
 enum poison data_poison_kind(const struct task *task, size_t arg, enum distribution distribution)
 {
     const enum dtype dtype = task->args[arg].dtype;
-    const bool may_be_nan =
-        distribution == DISTRIBUTION_SPECIAL || distribution == DISTRIBUTION_SITUATION;
+    const bool may_be_nan = distribution_is_special(distribution);
     if (dtype == DTYPE_BOOL)
         return POISON_NO_BOOL;
     if (!dtype_is_float(dtype))

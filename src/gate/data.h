@@ -34,7 +34,8 @@ enum distribution {
     DISTRIBUTION_CLUSTERED, /* the largest values side by side */
     DISTRIBUTION_CONSTANT,  /* one value of few bits for each argument */
     DISTRIBUTION_SPECIAL,   /* NaN and infinities at random places */
-    DISTRIBUTION_SITUATION, /* one of the situations under the task's `special` */
+    DISTRIBUTION_ONE_SPECIAL, /* one kind of these: what a NaN beside it would hide */
+    DISTRIBUTION_SITUATION,   /* one of the situations under the task's `special` */
     DISTRIBUTION_COUNT
 };
 
@@ -51,6 +52,9 @@ enum poison {
 struct data; /* opaque */
 
 const char *distribution_name(enum distribution distribution);
+
+/* May it hold NaN or infinities? */
+bool distribution_is_special(enum distribution distribution);
 
 /* Does the task have an argument for which this draw is valid and differs from the declared one? */
 bool distribution_applies(enum distribution distribution, const struct task *task);
@@ -70,6 +74,10 @@ void data_begin(struct data *data);
 
 /* Which of the task's situations DISTRIBUTION_SITUATION fills from now on; the first until then. */
 void data_choose_situation(struct data *data, size_t situation);
+
+/* Which kind DISTRIBUTION_ONE_SPECIAL is of from now on: `turn` counts through NaN, infinity and
+ * its negative; NaN until then. */
+void data_choose_special(struct data *data, size_t turn);
 
 /* `count` elements of input `arg`. DISTRIBUTION_CHANGED fills as declared. */
 void data_fill(struct data *data, size_t arg, enum distribution distribution, void *out,

@@ -278,6 +278,7 @@ bool gate_open(struct target *target, const struct task *task, const struct gate
         return false;
     gate->data = data_open(gate->task, new_secret());
     gate->crew = crew_open();
+    gate->special_turn = data_below(gate->data, UINT32_MAX);
     gate->id = make_id(gate);
     for (size_t i = 0; i < task->case_count; i++)
         if (!open_case(gate, i, err))

@@ -33,7 +33,7 @@
 enum {
     /* 6: data come at the bell with threads too; 7: of any distribution; 8: also of samples whose
      * time is lost the results are verified */
-    GATE_VERSION = 8,
+    GATE_VERSION = 9,
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,
@@ -312,6 +312,7 @@ struct gate {
     struct rig edge_checking; /* the child that checks them; before it, one that waits */
     enum distribution deck[DISTRIBUTION_COUNT]; /* those of choice, shuffled, dealt to the cases */
     size_t deck_count, deck_next;
+    size_t special_turn;   /* of DISTRIBUTION_ONE_SPECIAL: from case to case another kind */
     int64_t judged;        /* candidates so far */
     int64_t redraw_credit; /* ns that may be spent on new probes */
     struct record *records;
@@ -349,8 +350,7 @@ struct judgement {
     int64_t samples; /* timed pairs so far */
     uint32_t timed_probes[TASK_MAX_CASES]; /* bit i: probe i was dealt to a timed sample, of this */
     uint32_t timed_results[TASK_MAX_CASES]; /* deck; its outputs in one were verified, ever */
-    bool is_exam;                           /* pairs are for probes, and none counts */
-    int exam_losses;                        /* processes that it lost */
+    bool is_exam;                           /* many pairs are for probes */
     int64_t fastest_ns[TASK_MAX_CASES + 1]; /* call of the candidate seen while checking */
     double error[TASK_MAX_CASES + 1];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];

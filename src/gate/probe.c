@@ -330,6 +330,8 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
     double *want[TASK_MAX_ARGS] = {0};
     bool is_any = false;
     data_choose_situation(bench->gate->data, bench->situation);
+    if (distribution == DISTRIBUTION_ONE_SPECIAL)
+        data_choose_special(bench->gate->data, bench->gate->special_turn++);
     *probe = (struct probe){.case_index = bench->case_index,
                             .problem = bench->problem,
                             .distribution = distribution,
@@ -357,7 +359,7 @@ static bool draw(struct bench *bench, enum distribution distribution, const stru
     if (ok && distribution == DISTRIBUTION_SITUATION)
         ok = check_situation(bench, probe, bench->situation, err);
     for (size_t arg = 0; ok && arg < task->arg_count; arg++) {
-        if (distribution == DISTRIBUTION_SPECIAL || distribution == DISTRIBUTION_SITUATION ||
+        if (distribution_is_special(distribution) ||
             is_finite(&probe->outputs[arg], &bench->baseline.rows[arg]))
             continue;
         probe->is_usable = false;
@@ -388,8 +390,7 @@ static size_t probe_bytes(const struct task *task, size_t case_index)
  */
 static bool is_telling(enum distribution distribution)
 {
-    return distribution == DISTRIBUTION_INTEGERS || distribution == DISTRIBUTION_SPECIAL ||
-           distribution == DISTRIBUTION_SITUATION;
+    return distribution == DISTRIBUTION_INTEGERS || distribution_is_special(distribution);
 }
 
 static void shuffle_deck(struct gate *gate)
@@ -490,7 +491,7 @@ static bool draw_edge(struct bench *bench, size_t index, struct probe *probe, st
         !distribution_applies(chosen, gate->task))
         chosen = DISTRIBUTION_DECLARED;
     /* Special values say nothing of a reference that is not finite at this size. */
-    if (chosen == DISTRIBUTION_SPECIAL) {
+    if (distribution_is_special(chosen)) {
         if (!draw(bench, DISTRIBUTION_DECLARED, NULL, probe, err))
             return false;
         probe_free(probe);

@@ -27,6 +27,7 @@ enum {
     WARM_GROUP = 3,         /* pairs to a median of the first warm-up */
     BASELINE_USES = 24,     /* processes of candidates that one warm baseline child serves */
     WARM_PAIRS = 2,         /* unrecorded, of each process but the first */
+    EXAM_TRIES = 96,        /* pairs until every probe was in one */
 };
 
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
@@ -56,6 +57,8 @@ struct series {
     int64_t processes;          /* that gave a pair */
     int64_t attempts, dropped;
     int64_t baseline_noisy, candidate_noisy; /* whose sample it was */
+    int64_t examining_ns;                    /* in processes that count, beside what counts */
+    int exam_losses;                         /* processes of the last exam that it lost */
     char noise[128];                         /* why the last pair was dropped */
     struct stats_interval interval;
 };
@@ -164,7 +167,8 @@ struct round {
     struct warm_rig *baseline;
     int process;
     bool is_slow_baseline, is_slow_candidate;
-    int64_t end_ns; /* its share of the time is up */
+    bool is_examined; /* counts only if every probe was in a sample of it */
+    int64_t end_ns;   /* its share of the time is up */
     bool is_lost;
 };
 
@@ -280,25 +284,57 @@ static bool warm_up(struct series *s, struct round *round, struct err *err)
     return true;
 }
 
+static bool has_enough(const struct series *s, const struct round *round, int64_t got)
+{
+    return got >= s->j->plan.block_pairs || s->pairs.count >= MOST_PAIRS ||
+           (got > 0 && os_now_ns() > round->end_ns);
+}
+
+static bool owes_probes(const struct series *s, const struct round *round)
+{
+    return sample_owes_probes(s->j, s->case_index, &round->ring);
+}
+
+/* What is only looked at takes no time from what counts. */
+static void grant_time(struct series *s, struct round *round, int64_t ns)
+{
+    s->examining_ns += ns;
+    s->deadline_ns += ns;
+    s->last_ns += ns;
+    round->end_ns += ns;
+}
+
+/* A candidate may do otherwise in one process than in another: where it is lost before all of its
+ * results were seen, nothing of it counts. */
+static void forget_unexamined(struct series *s, const struct round *round, size_t before)
+{
+    if (!round->is_examined || s->j->is_decided || !owes_probes(s, round))
+        return;
+    s->pairs.count = before;
+    s->in_double = false;
+}
+
 static bool run_process(struct series *s, struct round *round, struct err *err)
 {
-    const int64_t quota = s->j->plan.block_pairs;
+    const int64_t most = 2 * s->j->plan.block_pairs + 4 + (round->is_examined ? EXAM_TRIES : 0);
     const size_t before = s->pairs.count;
     if (!warm_up(s, round, err))
         return false;
-    for (int64_t tries = 0; !round->is_lost && !s->j->is_decided && tries < 2 * quota + 4;
-         tries++) {
+    for (int64_t tries = 0; !round->is_lost && !s->j->is_decided && tries < most; tries++) {
         struct sample sample;
-        const int64_t got = (int64_t)(s->pairs.count - before);
-        if (got >= quota || s->pairs.count >= MOST_PAIRS ||
-            (got > 0 && os_now_ns() > round->end_ns))
+        const bool is_enough = has_enough(s, round, (int64_t)(s->pairs.count - before));
+        const int64_t start = os_now_ns();
+        if (is_enough && !(round->is_examined && owes_probes(s, round)))
             break;
         choose_order(s);
         if (!one_pair(s, round, &sample, err))
             return false;
-        if (!s->j->is_decided && !sample.is_check)
+        if (!s->j->is_decided && !sample.is_check && !is_enough)
             record_sample(s, &sample, round);
+        else if (round->is_examined)
+            grant_time(s, round, os_now_ns() - start);
     }
+    forget_unexamined(s, round, before);
     s->processes += s->pairs.count > before;
     return true;
 }
@@ -306,18 +342,16 @@ static bool run_process(struct series *s, struct round *round, struct err *err)
 /* Pairs by lot as in any other, but none counts: until every probe was in a sample. */
 static bool run_exam(struct series *s, struct round *round, struct err *err)
 {
-    enum { MOST_TRIES = 96 };
     if (!warm_up(s, round, err))
         return false;
-    for (int i = 0; i < MOST_TRIES && !round->is_lost && !s->j->is_decided &&
-                    sample_owes_probes(s->j, s->case_index, &round->ring);
+    for (int i = 0; i < EXAM_TRIES && !round->is_lost && !s->j->is_decided && owes_probes(s, round);
          i++) {
         struct sample sample;
         choose_order(s);
         if (!one_pair(s, round, &sample, err))
             return false;
     }
-    s->j->exam_losses += round->is_lost;
+    s->exam_losses += round->is_lost;
     return true;
 }
 
@@ -330,7 +364,19 @@ static bool start_candidate(struct series *s, struct round *round, struct err *e
            decide_session(s->j, &report, "while it was loaded again");
 }
 
-static bool one_process(struct series *s, int process, struct err *err)
+/* In a confirmation each process that counts is examined, so that none can be the one in which a
+ * candidate is honest: as long as that takes no longer than what counts. It knows neither which
+ * process it is in nor what is looked at. */
+static void begin_exam(struct series *s, struct round *round)
+{
+    struct judgement *j = s->j;
+    if (!j->is_confirmation || s->is_cold || s->examining_ns > s->budget_ns)
+        return;
+    j->timed_results[s->case_index] = j->timed_probes[s->case_index] = 0;
+    round->is_examined = owes_probes(s, round);
+}
+
+static bool one_process(struct series *s, int process, bool is_exam, struct err *err)
 {
     struct judgement *j = s->j;
     const int64_t base_ns = s->pairs.count   ? pairs_baseline_ns(&s->pairs)
@@ -353,8 +399,12 @@ static bool one_process(struct series *s, int process, struct err *err)
         round.ring.room[arg] = round.baseline->rig.buffers[arg].bytes;
     bool ok =
         start_candidate(s, &round, err) && start_reference(j, s->case_index, &round.ring, err);
+    if (!is_exam)
+        begin_exam(s, &round);
+    j->is_exam = is_exam || round.is_examined;
     if (ok && !j->is_decided)
-        ok = j->is_exam ? run_exam(s, &round, err) : run_process(s, &round, err);
+        ok = is_exam ? run_exam(s, &round, err) : run_process(s, &round, err);
+    j->is_exam = false;
     rig_stop(&round.candidate);
     return_baseline(j, round.baseline);
     return ok;
@@ -395,7 +445,7 @@ static bool run_series(struct series *s, struct err *err)
     int process = 0;
     for (size_t look = 0; look < LOOKS; look++) {
         while (process < look_processes[look]) {
-            if (!one_process(s, process, err))
+            if (!one_process(s, process, false, err))
                 return false;
             process++;
             if (s->j->is_decided)
@@ -469,17 +519,13 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, bo
     return true;
 }
 
-/*
- * A timed case is right on every distribution in timed calls too (M10). What the lot has left over
- * one more process makes up for: whoever is in it cannot tell it from the others, for it knows none
- * of them. Who is behind makes no claim.
- */
 /* A process that works on after the bell is lost, which a busy host can feign. One that does so in
  * each would choose what it is asked. */
-static bool fail_exam(struct judgement *j, size_t case_index, int processes)
+static bool fail_exam(struct series *s, int processes)
 {
-    const char *name = j->gate->task->cases[case_index].name;
-    if (j->exam_losses == processes)
+    struct judgement *j = s->j;
+    const char *name = j->gate->task->cases[s->case_index].name;
+    if (s->exam_losses == processes)
         return decide(j, VERDICT_REJECTED, "M8-quiesce",
                       "case %s: in all of %d processes it went on working after the bell before "
                       "its results on all inputs had been seen",
@@ -487,9 +533,14 @@ static bool fail_exam(struct judgement *j, size_t case_index, int processes)
     return decide(j, VERDICT_TOO_NOISY, "noise",
                   "case %s: %d of %d processes worked on after the bell, and not all inputs have "
                   "been in a timed sample",
-                  name, j->exam_losses, processes);
+                  name, s->exam_losses, processes);
 }
 
+/*
+ * A timed case is right on every distribution in timed calls too (M10). What the lot has left over
+ * one more process makes up for: whoever is in it cannot tell it from the others, for it knows none
+ * of them. Who is behind makes no claim. (In a confirmation nothing should be left over.)
+ */
 static bool examine(struct series *s, struct err *err)
 {
     enum { PROCESSES = 5 };
@@ -497,16 +548,14 @@ static bool examine(struct series *s, struct err *err)
     const struct ring one = {.sets = 1};
     const bool is_behind = s->interval.high < s->race.hopeless || s->interval.high < s->race.behind;
     bool ok = true;
-    j->is_exam = true;
-    j->exam_losses = 0;
+    s->exam_losses = 0;
     for (int i = 0; i < PROCESSES && ok && !is_behind && !j->is_decided &&
                     sample_owes_probes(j, s->case_index, &one);
          i++)
-        ok = one_process(s, (int)s->processes + i, err);
-    j->is_exam = false;
-    if (ok && !is_behind && !j->is_decided && j->exam_losses > 0 &&
+        ok = one_process(s, (int)s->processes + i, true, err);
+    if (ok && !is_behind && !j->is_decided && s->exam_losses > 0 &&
         sample_owes_probes(j, s->case_index, &one))
-        (void)fail_exam(j, s->case_index, PROCESSES);
+        (void)fail_exam(s, PROCESSES);
     return ok;
 }
 

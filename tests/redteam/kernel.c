@@ -103,6 +103,8 @@ static bool read_line(struct kernel *kernel, const char *line, const char **with
         kernel->expected[kernel->expected_count++].text = value;
     } else if ((value = value_of(line, "// task: ", arena))) {
         kernel->task = value;
+    } else if (str_starts_with(line, "// at: confirmation\n")) {
+        kernel->at_confirmation = true;
     } else if ((value = value_of(line, "// with: ", arena))) {
         *with = value;
     } else if ((value = value_of(line, "// flags: ", arena))) {

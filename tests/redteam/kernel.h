@@ -8,6 +8,7 @@
  *     // expect: refused M17-null         the task is refused when it is loaded
  *     // task: softmax                    of tests/tasks/, else of examples/
  *     // flags: -O3 -mavx2                where not the default ones
+ *     // at: confirmation                a search may time it; it must be stopped as a winner is
  *     // with: honest-softmax hidden      text of parts/ that stands before the kernel
  *     // What it tries, in a sentence.
  * Memory is the arena's; one thread.
@@ -33,6 +34,7 @@ struct kernel {
     struct expectation expected[MOST_EXPECTED];
     size_t expected_count;
     struct candidate candidate;
+    bool at_confirmation;
     bool is_wanted, is_judged;
 };
 

@@ -138,6 +138,17 @@ static void data_fill__special_values__present_and_only_with_leave(void **state)
         }
     }
     assert_true(nan > 0 && infinite > 0);
+    for (size_t turn = 0; turn < 6; turn++) {
+        size_t seen[3] = {0};
+        data_choose_special(data, turn);
+        data_begin(data);
+        data_fill(data, 0, DISTRIBUTION_ONE_SPECIAL, x, COUNT);
+        for (size_t i = 0; i < COUNT; i++)
+            if (!isfinite(x[i]))
+                seen[isnan(x[i]) ? 0 : x[i] > 0 ? 1 : 2]++;
+        for (size_t kind = 0; kind < 3; kind++)
+            assert_int_equal(seen[kind] > 0, kind == turn % 3);
+    }
     struct task finite = *task;
     finite.finite_only = true;
     assert_false(distribution_applies(DISTRIBUTION_SPECIAL, &finite));

@@ -143,6 +143,37 @@ static void special__in_a_finite_task__finite_situations_are_checked(void **stat
            "declared special values");
 }
 
+static const char *sum_kernel(const char *after)
+{
+    return arena_printf(&fixture.arena,
+                        "#include <stdint.h>\n#include <math.h>\n"
+                        "void sum(const real *x, real *y, int64_t n)\n{\n    real s = 0;\n"
+                        "    for (int64_t i = 0; i < n; i++)\n        s += x[i];\n%s"
+                        "    y[0] = s;\n}\n",
+                        after);
+}
+
+/* Where a NaN stands beside it nobody sees what an infinity does to a sum: over three cases each
+ * kind comes alone. */
+static void judge__sum_of_one_kind_of_special_values__is_seen_each_time(void **state)
+{
+    (void)state;
+    static const char yaml[] = "name: sum\ndtype: float32\naxes: [n]\nargs:\n"
+                               "  - {name: x, role: in, shape: [n]}\n"
+                               "  - {name: y, role: out, shape: []}\n"
+                               "cases: [{n: 100}, {n: 321}, {n: 1000}]\nheld_out: [{n: 77}]\n";
+    static const char *const wrong[] = {"    s = s == (real)-INFINITY ? (real)-3e38 : s;\n",
+                                        "    s = s == (real)INFINITY ? (real)3e38 : s;\n",
+                                        "    s = isnan(s) ? 0 : s;\n"};
+    for (int i = 0; i < 12; i++) {
+        struct err err = {0};
+        if (!open_gate(yaml, sum_kernel(""), &err))
+            fail_msg("%s (%s)", err.message, err.hint);
+        expect(sum_kernel(""), VERDICT_TIMED, NULL);
+        expect(sum_kernel(wrong[i % 3]), VERDICT_WRONG, NULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +182,7 @@ int main(void)
         cmocka_unit_test(special__layer_norm__of_a_large_mean_and_of_a_constant_row),
         cmocka_unit_test(special__maximum_with_one_nan__propagates_or_not_as_declared),
         cmocka_unit_test(special__in_a_finite_task__finite_situations_are_checked),
+        cmocka_unit_test(judge__sum_of_one_kind_of_special_values__is_seen_each_time),
     };
     return cmocka_run_group_tests_name("gate_special", tests, open_target, close_all);
 }
