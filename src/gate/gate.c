@@ -597,7 +597,7 @@ static bool run_stages(struct judgement *j, const struct candidate *candidate, s
         return true;
     reseed(j); /* a secret that the build cannot have known */
     const struct verdict *known =
-        j->is_confirmation ? NULL : record_find(j->gate, &j->out->code_id);
+        j->is_confirmation ? NULL : record_find(j->gate, &j->out->code_id, j->race_log_ratio);
     if (known) {
         const struct verdict built = *j->out;
         *j->out = verdict_copy(known, j->arena);
@@ -645,7 +645,7 @@ static bool judge(struct gate *gate, const struct candidate *candidate,
     gate->redraw_credit += REDRAW_CREDIT_NS;
     verdict.timings.total_ns = os_now_ns() - start;
     if (!is_confirmation)
-        record_add(gate, &verdict);
+        record_add(gate, &verdict, race_log_ratio);
     *out = verdict;
     return true;
 }

@@ -500,8 +500,11 @@ bool roofline_check(struct judgement *j, size_t case_index, int64_t time_ns);
 /* --- record.c ----------------------------------------------------------------------------------
  */
 
-const struct verdict *record_find(const struct gate *gate, const struct hash_id *code_id);
-void record_add(struct gate *gate, const struct verdict *verdict);
+/* What is known of the code, by somebody who has this best to beat (-INFINITY: none); NULL. */
+const struct verdict *record_find(const struct gate *gate, const struct hash_id *code_id,
+                                  double race_log_ratio);
+/* Keeps what lasts, and that a race against this best was lost. */
+void record_add(struct gate *gate, const struct verdict *verdict, double race_log_ratio);
 void records_free(struct gate *gate);
 
 #endif

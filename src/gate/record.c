@@ -4,10 +4,12 @@
 #include "base/str.h"
 #include "base/vec.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct record {
     struct verdict verdict; /* memory of the gate's arena */
+    double lost_to;         /* of a race that ended early: what it lost to; else -INFINITY */
 };
 
 /*
@@ -38,22 +40,42 @@ static bool is_lasting(const struct gate *gate, const struct verdict *verdict)
     return false;
 }
 
-const struct verdict *record_find(const struct gate *gate, const struct hash_id *code_id)
+static struct record *find(const struct gate *gate, const struct hash_id *code_id)
 {
     for (size_t i = 0; i < gate->record_count; i++)
         if (str_equal(gate->records[i].verdict.code_id.text, code_id->text))
-            return &gate->records[i].verdict;
+            return &gate->records[i];
     return NULL;
 }
 
-void record_add(struct gate *gate, const struct verdict *verdict)
+const struct verdict *record_find(const struct gate *gate, const struct hash_id *code_id,
+                                  double race_log_ratio)
 {
-    if (!is_lasting(gate, verdict) || verdict->code_id.text[0] == '\0' ||
-        record_find(gate, &verdict->code_id))
+    const struct record *record = find(gate, code_id);
+    return record && record->lost_to <= race_log_ratio ? &record->verdict : NULL;
+}
+
+static void put(struct gate *gate, const struct verdict *verdict, double lost_to)
+{
+    struct record *record = find(gate, &verdict->code_id);
+    if (record && lost_to >= record->lost_to)
         return;
-    gate->records = vec_reserve_one(gate->records, gate->record_count, &gate->record_capacity,
-                                    sizeof *gate->records);
-    gate->records[gate->record_count++].verdict = verdict_copy(verdict, &gate->arena);
+    if (!record) {
+        gate->records = vec_reserve_one(gate->records, gate->record_count, &gate->record_capacity,
+                                        sizeof *gate->records);
+        record = &gate->records[gate->record_count++];
+    }
+    *record = (struct record){verdict_copy(verdict, &gate->arena), lost_to};
+}
+
+void record_add(struct gate *gate, const struct verdict *verdict, double race_log_ratio)
+{
+    if (verdict->code_id.text[0] == '\0')
+        return;
+    if (is_lasting(gate, verdict))
+        put(gate, verdict, -(double)INFINITY);
+    else if (verdict->kind == VERDICT_TIMED)
+        put(gate, verdict, race_log_ratio);
 }
 
 void records_free(struct gate *gate)
@@ -66,9 +88,10 @@ void records_free(struct gate *gate)
 
 bool gate_recall(struct gate *gate, const struct verdict *earlier)
 {
-    if (!str_equal(earlier->gate_id.text, gate->id.text) || earlier->confirmed)
+    if (!str_equal(earlier->gate_id.text, gate->id.text) || earlier->confirmed ||
+        !is_lasting(gate, earlier))
         return false;
     const size_t before = gate->record_count;
-    record_add(gate, earlier);
+    record_add(gate, earlier, -(double)INFINITY);
     return gate->record_count > before;
 }

@@ -124,6 +124,36 @@ static void optimize__flags_change_no_code__repeats_are_free_in_turn_at_most_eig
     assert_true(paid_repeats > 0);
 }
 
+struct seen {
+    int repeats, lost_races;
+};
+
+static void look(void *context, const struct progress *progress)
+{
+    struct seen *seen = context;
+    if (progress->kind != PROGRESS_JUDGED ||
+        !str_equal(progress->verdict->mechanism, VERDICT_BY_REPEAT))
+        return;
+    assert_true(progress->verdict->from_record);
+    seen->repeats++;
+    seen->lost_races += strstr(progress->verdict->evidence, "clearly slower") != NULL;
+}
+
+static void optimize__code_lost_a_race_of_two_cases__not_measured_again(void **state)
+{
+    struct place *p = *state;
+    struct seen seen = {0};
+    const struct observer observer = {look, &seen};
+    write_text(&p->arena, p->task, "task.yaml",
+               arena_printf(&p->arena,
+                            "%scases:\n  - {n: 4096}\n  - {n: 512}\nheld_out:\n  - {n: 77}\n",
+                            arena_strndup(&p->arena, task_yaml,
+                                          (size_t)(strstr(task_yaml, "cases:") - task_yaml))));
+    const struct optimize_result result = optimize(p, "memory", &observer);
+    assert_int_equal(result.repeats, seen.repeats);
+    assert_true(seen.lost_races > 0);
+}
+
 static void optimize__repeats__replayed_as_recorded(void **state)
 {
     struct place *p = *state;
@@ -178,6 +208,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             optimize__flags_change_no_code__repeats_are_free_in_turn_at_most_eight, set_up,
             tear_down),
+        cmocka_unit_test_setup_teardown(optimize__code_lost_a_race_of_two_cases__not_measured_again,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(optimize__repeats__replayed_as_recorded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resume__interrupted_among_repeats__the_same_decisions,
                                         set_up, tear_down),
