@@ -49,6 +49,7 @@ static const char *append(struct place *p, const char *kind, struct buf *body)
 {
     struct hash_id id;
     assert_ok(p, memory_append(&p->run.memory, kind, body, &id, &p->err));
+    buf_free(body);
     return arena_strdup(&p->arena, id.text);
 }
 
