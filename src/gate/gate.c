@@ -716,7 +716,9 @@ bool judgement_measure(struct judgement *j, struct err *err)
 {
     bool raced = false;
     reseed(j);
-    if (!time_all(j, &raced, err))
+    const bool ok = time_all(j, &raced, err);
+    rig_stop(&j->reference);
+    if (!ok)
         return false;
     if (!j->is_decided)
         conclude(j, raced);
