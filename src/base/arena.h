@@ -10,7 +10,6 @@
 #define KOPE_BASE_ARENA_H
 
 #include <stdarg.h>
-#include <stdarg.h>
 #include <stddef.h>
 
 /* Calls `function(&variable)` when the variable goes out of scope. */

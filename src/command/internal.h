@@ -7,9 +7,8 @@
 #include "json/json.h"
 
 extern const struct command command_optimize, command_resume, command_check, command_compare,
-    command_profile,
-    command_report, command_context, command_context_value, command_runs, command_replay,
-    command_suite_run, command_suite_report;
+    command_profile, command_report, command_context, command_context_value, command_runs,
+    command_replay, command_suite_run, command_suite_report;
 extern const struct command command_memory_stats, command_memory_verify, command_memory_rebuild,
     command_memory_merge, command_memory_search, command_memory_show, command_memory_path,
     command_memory_export, command_memory_prune, command_memory_compact;

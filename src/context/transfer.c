@@ -178,7 +178,7 @@ static struct cells cells_of(struct cells all, const char *move)
     return out;
 }
 
-/* What is known of a move: all of it, or what its family knows. Cells of a family stand together. */
+/* What is known of a move: all of it, or what its family knows, whose cells stand together. */
 static struct cells cells_for(struct cells all, const struct transfer_move *move,
                               const struct transfer_place *here)
 {

@@ -18,8 +18,8 @@ bool graph_findings_of(struct graph *graph, const char *run_id, const char *deci
                        struct arena *arena, const struct graph_finding **out, size_t *out_count,
                        struct err *err);
 
-/* The same as a vector: the kinds, each once, sorted, at most GRAPH_MOST_KINDS, with blanks between;
- * "". */
+/* The same as a vector: the kinds, each once, sorted, with blanks between, at most
+ * GRAPH_MOST_KINDS; "". */
 bool graph_finding_kinds(struct graph *graph, const char *run_id, const char *decision_id,
                          struct arena *arena, const char **out, struct err *err);
 

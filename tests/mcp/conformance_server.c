@@ -35,7 +35,7 @@ static const struct {
     {"test_multiple_content_types",
      "\"content\":[" TEXT(
          "Multiple content types test:") "," IMAGE ",{\"type\":\"resource\",\"resource\":{\"uri\":"
-                                                   "\"test://mixed-content-resource\","
+                                         "\"test://mixed-content-resource\","
                                          "\"mimeType\":\"application/"
                                          "json\",\"text\":\"{\\\"test\\\":\\\"data\\\","
                                          "\\\"value\\\":123}\"}"

@@ -16,7 +16,8 @@ static struct gate *gate_of(struct case_state one, struct case_state held_out)
 {
     struct err err = {0};
     struct gate *gate = arena_array(&fixture.arena, 1, sizeof *gate);
-    if (!task_parse(task_yaml, strlen(task_yaml), "void squares(void);", "", &fixture.arena, &fixture.task, &err))
+    if (!task_parse(task_yaml, strlen(task_yaml), "void squares(void);", "", &fixture.arena,
+                    &fixture.task, &err))
         fail_msg("%s", err.message);
     gate->task = fixture.task;
     gate->opts.confirm_budget_ns = 3 * SECOND;

@@ -23,11 +23,10 @@ static void fill(struct fixture *f, struct graph *graph, const char *run)
         const char *intent = arena_printf(&f->arena, "common%s", i < FEW ? " telling" : "");
         const char *id = world_decision(
             w, &(struct try){.run = run, .parent = "", .intent = intent, .sequence = i + 1});
-        world_outcome(w, &(struct found){.decision = id,
-                                         .task = "t",
-                                         .target = "m",
-                                         .kind = VERDICT_TIMED,
-                                         .evidence = ""});
+        world_outcome(
+            w,
+            &(struct found){
+                .decision = id, .task = "t", .target = "m", .kind = VERDICT_TIMED, .evidence = ""});
         apply_all(f, graph, w);
     }
     assert_ok(f, graph_end(graph, true, &f->err));

@@ -303,7 +303,8 @@ static void llm_chat__cut_stream__asked_again_and_what_it_cost_is_told(void **st
     open_talk(&talk, steps, 4, (struct llm_opts){0});
     assert_hello(&talk);
     assert_int_equal(talk.reply.attempts, 4);
-    /* Twice the prompt, estimated at 8 (so at most 9) tokens in two messages, and "hel", at most 3 (its bytes). */
+    /* Twice the prompt, estimated at 8 (so at most 9) tokens in two messages, and "hel", at most 3
+     * (its bytes). */
     assert_int_equal(talk.reply.lost_tokens, 2 * (9 + 2 * 16 + 3));
     close_talk(&talk);
 }

@@ -12,7 +12,7 @@
  * below what it can do.
  */
 #define RUN_LIMIT_NS INT64_C(60000000000) /* by the wall: a host may give it a thirtieth */
-#define SAMPLE_NS INT64_C(500000) /* what one run should take: less than a time slice */
+#define SAMPLE_NS INT64_C(500000)         /* what one run should take: less than a time slice */
 enum { RUNS = 5, TRIES = 12, MOST_SESSIONS = 8, MOST_TRIES = 200, ACCUMULATORS = 12 };
 #define MOST_MEMORY_BYTES (INT64_C(256) << 20)
 
