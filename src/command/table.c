@@ -51,4 +51,4 @@ const struct command *const command_table[] = {
     &command_man,
     &command_version,
 };
-const size_t command_count = sizeof command_table / sizeof *command_table;
+const size_t command_count = sizeof command_table / sizeof command_table[0];

@@ -243,6 +243,11 @@ static size_t add_group(struct forest *forest, size_t parent)
     return forest->count++;
 }
 
+static size_t group_or_new(struct forest *forest, size_t group, size_t parent)
+{
+    return group != 0 ? group : add_group(forest, parent);
+}
+
 /* Where we are in the tree of a move. */
 struct leaf {
     size_t family, task;
@@ -289,14 +294,11 @@ static void grow_tree(struct forest *forest, struct cells cells, const struct tr
                             cell_variance(c, spread) +
                                 transfer->discounts[move->kind].machine * far * far);
     }
-    if (here_family == 0)
-        here_family = add_group(forest, root);
-    place->family = here_family;
+    place->family = group_or_new(forest, here_family, root);
     if (move->kind != KNOWLEDGE_STRUCTURE)
         stats_group_see(&forest->groups[root], move->prior_log_ratio, prior * prior);
-    if (here_regime == 0)
-        here_regime = add_group(forest, here_family);
-    place->task = here_task != 0 ? here_task : add_group(forest, here_regime);
+    here_regime = group_or_new(forest, here_regime, place->family);
+    place->task = group_or_new(forest, here_task, here_regime);
 }
 
 /* How far two machines are from each other, by their texts: the same pairs come again and again. */

@@ -58,8 +58,8 @@ static bool load_from(struct run *run, struct graph *graph, struct err *err)
         if (!is_full(run->task, &all[i]) ||
             find(known, all[i].candidate_id, all[i].is_confirmation))
             continue;
-        known->items =
-            vec_reserve_one(known->items, known->count, &known->capacity, sizeof *known->items);
+        known->items = vec_reserve_one(known->items, known->count, &known->capacity,
+                                       sizeof(struct graph_recalled *));
         known->items[known->count++] = &all[i];
     }
     return true;

@@ -207,27 +207,70 @@ static bool build(struct run *run, struct context_request *request, struct arena
            context_build(run->memory.graph, request, arena, out, err);
 }
 
+/* What the prompt of a node is made of, but for how it is ordered and bounded. */
+static bool fill_request(struct run *run, int node, struct arena *arena,
+                         struct context_request *request, struct err *err)
+{
+    struct transfer *transfer = arena_alloc(arena, sizeof *transfer);
+    if (!prompt_request(run->task, run->features, run->catalogue, run->catalogue_count, arena,
+                        request))
+        return false;
+    if (run->contract)
+        request->system = run->contract;
+    if (run->opts.proposals > 1)
+        request->ask = arena_printf(arena,
+                                    "Propose up to %lld candidates that differ in what they try, "
+                                    "each faster than the current source.",
+                                    (long long)proposals_wanted(run));
+    if (!skill_offers(run, arena, &request->offers, &request->offer_count, err))
+        return false;
+    rule_offers(run, arena, request);
+    if (!remember_transfer(run->memory.graph, run->task, run->features->id.text, run->catalogue,
+                           run->catalogue_count, arena, transfer, err))
+        return false;
+    request->transfer = transfer;
+    request->finding = run->finding;
+    if (!run_findings(run, run->run_id, run->nodes[node].decision_id, arena, &request->findings,
+                      &request->finding_kinds, err) ||
+        !answers_offer(run, request->finding_kinds, arena, request, err))
+        return false;
+    if (node != SEARCH_ROOT) {
+        request->current_source = run->nodes[node].candidate.source;
+        request->current_summary = run->nodes[node].summary;
+        request->current_recipe = run->nodes[node].candidate.recipe;
+        request->current_log_ratio = run->nodes[node].log_ratio;
+    }
+    return path_of(run, node, arena, &request->path, &request->path_count, err);
+}
+
+static bool note_context(struct run *run, const struct context *context, struct arena *arena,
+                         const char **context_id, struct err *err)
+{
+    CLEANUP(buf_free) struct buf body = {0};
+    struct hash_id id;
+    struct context_event event = {.run_id = run->run_id,
+                                  .budget_tokens = context->budget_tokens,
+                                  .used_tokens = context->tokens,
+                                  .items = context->items,
+                                  .item_count = context->item_count,
+                                  .prefix_hash = context->prefix_hash.text};
+    if (!memory_put_text(&run->memory, context->text, arena, &event.text_body, err))
+        return false;
+    event_write_context(&event, &body);
+    if (!memory_append(&run->memory, EVENT_CONTEXT, &body, &id, err))
+        return false;
+    *context_id = arena_strdup(arena, id.text);
+    return true;
+}
+
 bool prompt_build(struct run *run, int node, const char *recorded, struct arena *arena,
                   struct context *out, const char **context_id, struct err *err)
 {
-    CLEANUP(buf_free) struct buf body = {0};
     struct context_request request;
-    struct hash_id id;
-    if (!prompt_request(run->task, run->features, run->catalogue, run->catalogue_count, arena,
-                        &request))
-        return false;
-    if (run->contract)
-        request.system = run->contract;
-    if (run->opts.proposals > 1)
-        request.ask = arena_printf(arena,
-                                   "Propose up to %lld candidates that differ in what they try, "
-                                   "each faster than the current source.",
-                                   (long long)proposals_wanted(run));
     struct ordering ordering = {run, arena};
     const struct context_order order = {.order = order_evidence, .context = &ordering};
-    if (!skill_offers(run, arena, &request.offers, &request.offer_count, err))
+    if (!fill_request(run, node, arena, &request, err))
         return false;
-    rule_offers(run, arena, &request);
     /* What was sent before is only made again: the epoch has gone on from it already. */
     CLEANUP(context_epoch_free) struct context_epoch aside = {0};
     if (recorded)
@@ -237,41 +280,11 @@ bool prompt_build(struct run *run, int node, const char *recorded, struct arena 
     request.budget_tokens = run->opts.context_tokens;
     request.withhold_share = WITHHELD_SHARE;
     request.seed = run->opts.seed + (uint64_t)run->sequence;
-    struct transfer transfer;
-    if (!remember_transfer(run->memory.graph, run->task, run->features->id.text, run->catalogue,
-                           run->catalogue_count, arena, &transfer, err))
+    if (!build(run, &request, arena, out, err))
         return false;
-    request.transfer = &transfer;
-    request.finding = run->finding;
-    if (!run_findings(run, run->run_id, run->nodes[node].decision_id, arena, &request.findings,
-                      &request.finding_kinds, err) ||
-        !answers_offer(run, request.finding_kinds, arena, &request, err))
-        return false;
-    if (node != SEARCH_ROOT) {
-        request.current_source = run->nodes[node].candidate.source;
-        request.current_summary = run->nodes[node].summary;
-        request.current_recipe = run->nodes[node].candidate.recipe;
-        request.current_log_ratio = run->nodes[node].log_ratio;
-    }
-    if (!path_of(run, node, arena, &request.path, &request.path_count, err) ||
-        !build(run, &request, arena, out, err))
-        return false;
-    if (recorded) {
-        *context_id = recorded;
-        return true;
-    }
-    struct context_event event = {.run_id = run->run_id,
-                                  .budget_tokens = out->budget_tokens,
-                                  .used_tokens = out->tokens,
-                                  .items = out->items,
-                                  .item_count = out->item_count,
-                                  .prefix_hash = out->prefix_hash.text};
-    if (!memory_put_text(&run->memory, out->text, arena, &event.text_body, err))
-        return false;
-    event_write_context(&event, &body);
-    if (!memory_append(&run->memory, EVENT_CONTEXT, &body, &id, err))
-        return false;
-    *context_id = arena_strdup(arena, id.text);
+    if (!recorded)
+        return note_context(run, out, arena, context_id, err);
+    *context_id = recorded;
     return true;
 }
 
