@@ -51,6 +51,8 @@ static const struct form forms[] = {
      "dependence on y carried by i, distance (%1)", 19, 1},
     {"for (int64_t i = 0; i < n - %1; i++) y[i] = y[i + %1] * 3;", "reverse(i)",
      "dependence on y carried by i, distance (%1)", 19, 1},
+    {"for (int64_t i = 0; i < n * m - %1; i++) a[i] = a[i + %1] + 1;", "reverse(i)",
+     "dependence on a carried by i, distance (%1)", 19, 1},
     {FROM("%1") "{ a[i * m] = b[i]; a[(i - %1) * m] = 1; }", "reverse(i)",
      "dependence on a carried by i, distance (%1)", 19, 1},
     {FROM("0") "y[i] = b[i]; for (int64_t j = 0; j < n; j++) a[j * m] = y[j + %1];", "fuse(i,j)",

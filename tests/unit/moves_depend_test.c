@@ -99,6 +99,14 @@ static void nest_apply__affine_dependences__decide_exactly(void **state)
          "reverse(i)", NULL},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m + 1; j++) a[i * m + j] = b[j];",
          "reverse(i)", "dependence on a carried by i"},
+        /* all of a matrix by one counter; beside another view of it, it may be anywhere */
+        {"for (int64_t i = 0; i < n * m; i++) a[i] = b[i];", "reverse(i)", NULL},
+        {"for (int64_t i = 0; i < n * m - 3; i++) a[i] = a[i + 3];", "reverse(i)",
+         "dependence on a carried by i, distance (3)"},
+        {"for (int64_t i = 0; i < n * m; i++) { a[2 * i] = b[i]; a[2 * i + 1] = 0; }", "reverse(i)",
+         NULL},
+        {"for (int64_t i = 0; i < n; i++) { a[i * m + 1] = b[i]; x[i] = a[i + m]; }", "reverse(i)",
+         "dependence on a carried by i"},
         /* what is not affine may be anywhere */
         {"for (int64_t i = 0; i < m; i++) x[k[i]] = b[i];", "reverse(i)",
          "dependence on x carried by i"},

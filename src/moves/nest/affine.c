@@ -272,9 +272,8 @@ static bool dimensions_of(const struct nest *nest, const struct nest_symbol *arr
     return true;
 }
 
-/* The flat subscript of an access and the array behind it, through local pointers. */
-static bool flatten(const struct nest_expr *access, struct poly *flat,
-                    const struct nest_symbol **array, const char **why)
+bool nest_flatten(const struct nest_expr *access, struct poly *flat,
+                  const struct nest_symbol **array, const char **why)
 {
     const struct nest_symbol *symbol = access->symbol;
     *why = "a subscript is no polynomial in counters and sizes";
@@ -311,7 +310,7 @@ bool nest_delinearize(const struct nest *nest, const struct nest_expr *access,
         *array = access->symbol;
         return subscripts_as_written(access, out, rank, why);
     }
-    if (!flatten(access, &flat, array, why) || !dimensions_of(nest, *array, dimensions, rank, why))
+    if (!nest_flatten(access, &flat, array, why) || !dimensions_of(nest, *array, dimensions, rank, why))
         return false;
     for (size_t d = 0; d < *rank; d++) {
         struct poly_term stride = {.factor = 1};

@@ -34,6 +34,11 @@ bool poly_is_constant(const struct poly *p, int64_t *value);
 bool poly_is_affine(const struct poly *p);
 void poly_print(const struct poly *p, struct buf *out);
 
+/* The one subscript of an access from where its array begins, through local pointers; false, with the
+ * reason in words, where there are several or it is no polynomial. */
+bool nest_flatten(const struct nest_expr *access, struct poly *flat,
+                  const struct nest_symbol **array, const char **why);
+
 /* The subscripts of an access by the dimensions of its array: of the task's shape for an argument,
  * of the declaration for a local one; through local pointers. `*rank` of them. False, with the
  * reason in words, where they cannot be told apart. That each stays within its dimension is for the

@@ -446,7 +446,7 @@ static bool reads_its_own(struct depend *d, const struct access *read, const str
     for (size_t i = 0; i < d->access_count; i++) {
         const struct access *write = &d->accesses[i];
         if (write->object == read->object && write->is_write && write->is_exact &&
-            d->leaves[write->leaf].is_exact)
+            write->rank == read->rank && d->leaves[write->leaf].is_exact)
             left = isl_set_subtract(left, covered_by(d, write, read, loop));
     }
     const bool is_covered = isl_set_is_empty(left) == isl_bool_true;

@@ -99,6 +99,23 @@ static bool stays_within(struct depend *d, const struct access *access,
     return true;
 }
 
+/* By the place from where the array begins, as for a loop over all of a matrix: exact among
+ * accesses that are all so; beside others, which have another rank, it may be anywhere. */
+static void take_flat(struct depend *d, struct access *access, const struct nest_expr *expr)
+{
+    struct poly flat;
+    const struct nest_symbol *array = NULL;
+    const char *why = NULL;
+    access->rank = 0;
+    access->is_exact = false;
+    if (access->object->rank > 0 || !nest_flatten(expr, &flat, &array, &why))
+        return;
+    for (int as = AS_SOURCE; as <= AS_TARGET; as++)
+        access->subscripts[as][0] = depend_affine_poly(d, &flat, as);
+    access->is_exact = access->subscripts[AS_SOURCE][0] && access->subscripts[AS_TARGET][0];
+    access->rank = access->is_exact ? 1 : 0;
+}
+
 static bool add_element(struct depend *d, size_t leaf, const struct nest_expr *expr, bool is_write)
 {
     struct poly subscripts[NEST_MAX_DIMENSIONS];
@@ -111,8 +128,10 @@ static bool add_element(struct depend *d, size_t leaf, const struct nest_expr *e
         return false;
     for (size_t i = 0; i < expr->arg_count; i++)
         inlined->args[i] = depend_inline(d, expr->args[i]);
-    if (!nest_delinearize(d->nest, inlined, subscripts, &rank, &array, &why))
-        return true; /* anywhere */
+    if (!nest_delinearize(d->nest, inlined, subscripts, &rank, &array, &why)) {
+        take_flat(d, access, inlined);
+        return true;
+    }
     access->rank = rank;
     access->is_exact = true;
     for (size_t i = 0; i < rank; i++) {
@@ -120,10 +139,8 @@ static bool add_element(struct depend *d, size_t leaf, const struct nest_expr *e
             access->subscripts[as][i] = depend_affine_poly(d, &subscripts[i], as);
         access->is_exact = access->is_exact && access->subscripts[AS_SOURCE][i];
     }
-    if (rank > 1 && !stays_within(d, access, array)) {
-        access->rank = 0;
-        access->is_exact = false;
-    }
+    if (rank > 1 && !stays_within(d, access, array))
+        take_flat(d, access, inlined);
     return true;
 }
 
