@@ -317,6 +317,19 @@ static void put_statement(struct generator *g)
     }
 }
 
+/* All of a matrix, elements by elements. */
+static void put_matrix(struct generator *g)
+{
+    static const char *const others[] = {"b[i * m + j]", "x[j]", "y[i]", "c[j * n + i]"};
+    const int first = chance(g, 50) ? 0 : pick(g, 3);
+    (void)buf_printf(g->out,
+                     "    for (int64_t i = %d; i < n; i++)\n"
+                     "        for (int64_t j = %d; j < m; j++)\n"
+                     "            a[i * m + j] %s %s%s;\n",
+                     pick(g, 5) / 4, pick(g, 5) / 4, adds(g, 30) ? "+=" : "=",
+                     g->is_real ? "b[i * m + j]" : others[first], chance(g, 50) ? " + 1" : "");
+}
+
 /* Statements and loops; what is declared here ends here. */
 static void put_list(struct generator *g, int most)
 {
@@ -324,7 +337,9 @@ static void put_list(struct generator *g, int most)
     const int count = 1 + (chance(g, 45) ? pick(g, most) : 0);
     for (int i = 0; i < count; i++) {
         const bool can_nest = g->depth < MAX_LOOPS - 1;
-        if (g->depth == 0 || (can_nest && chance(g, g->depth == 1 ? 65 : 35)))
+        if (g->depth == 0 && chance(g, 12))
+            put_matrix(g);
+        else if (g->depth == 0 || (can_nest && chance(g, g->depth == 1 ? 65 : 35)))
             put_loop(g);
         else
             put_statement(g);

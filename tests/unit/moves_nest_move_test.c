@@ -243,6 +243,28 @@ static void nest_apply__each_move__gives_this_text(void **state)
          "        }\n"
          "        a[i] = a_v;\n"
          "    }\n"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) a[i * m + j] = b[2 * i * "
+         "m + 2 * j + 1];",
+         "coalesce(i,j)",
+         "    for (int64_t ij = 0; ij < (0 < m ? n * m : 0); ij++) {\n"
+         "        a[ij] = b[2 * ij + 1];\n"
+         "    }\n"},
+        {"for (int64_t i = 1; i < n; i++) for (int64_t j = 0; j <= 6; j++) a[i * 7 + j] = b[i];",
+         "coalesce(i,j)",
+         "    for (int64_t ij = 0; ij < (n - 1) * 7; ij++) {\n"
+         "        const int64_t i_at = ij / 7 + 1;\n"
+         "        a[ij + 7] = b[i_at];\n"
+         "    }\n"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 2; j < m; j++) if (j > i) a[i * m + j] "
+         "= b[j];",
+         "coalesce(i,j)",
+         "    for (int64_t ij = 0; ij < (2 < m ? n * (m - 2) : 0); ij++) {\n"
+         "        const int64_t i_at = ij / (m - 2);\n"
+         "        const int64_t j_at = ij % (m - 2) + 2;\n"
+         "        if (j_at > i_at) {\n"
+         "            a[i_at * m + j_at] = b[j_at];\n"
+         "        }\n"
+         "    }\n"},
         {"for (int64_t i = 0; i < n; i++) { if (m > 4) a[i] = 1; else a[i] = b[i]; }",
          "unswitch(i)",
          "    if (m > 4) {\n"
@@ -259,6 +281,35 @@ static void nest_apply__each_move__gives_this_text(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CLEANUP(arena_free) struct arena arena = {0};
         assert_string_equal(after(&arena, cases[i].body, cases[i].steps), cases[i].want);
+    }
+}
+
+static void coalesce__what_is_no_plain_pair__is_refused(void **state)
+{
+    static const struct {
+        const char *body, *steps, *why;
+    } cases[] = {
+        {"for (int64_t i = 0; i < n; i++) { a[i] = 0; for (int64_t j = 0; j < m; j++) a[i] += "
+         "b[j]; "
+         "}",
+         "coalesce(i,j)", "loop 'j' is not all there is in loop 'i'"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < i; j++) a[i] += b[j];",
+         "coalesce(i,j)", "the bounds of loop 'j' depend on loop 'i'"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j += 2) a[i] += b[j];",
+         "coalesce(i,j)", "loop 'j' does not count by 1 between fixed bounds"},
+        {"for (int i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) a[i] += b[j];",
+         "coalesce(i,j)", "loop 'i' does not count in signed 64 bits"},
+        {"for (int64_t i = n; i > 0; i--) for (int64_t j = 0; j < m; j++) a[i] += b[j];",
+         "coalesce(i,j)", "loop 'i' counts downward"},
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) { while (a[j] > 1) a[j] "
+         "= "
+         "0; }",
+         "coalesce(i,j)", "the loops hold what is not understood"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        assert_string_equal(after(&arena, cases[i].body, cases[i].steps), cases[i].why);
     }
 }
 
@@ -312,6 +363,7 @@ int main(void)
         cmocka_unit_test(nest_apply__sequence__names_the_step_that_is_refused),
         cmocka_unit_test(nest_apply__kept_text_names_what_is_renamed__is_refused),
         cmocka_unit_test(nest_apply__each_move__gives_this_text),
+        cmocka_unit_test(coalesce__what_is_no_plain_pair__is_refused),
         cmocka_unit_test(nest_moves__every_row__is_a_manual),
         cmocka_unit_test(recipe_parse__steps_on_the_nest__are_the_key_and_the_source),
     };

@@ -6,6 +6,7 @@
 
 extern const struct nest_move nest_move_accumulate;
 extern const struct nest_move nest_move_argmax;
+extern const struct nest_move nest_move_coalesce;
 extern const struct nest_move nest_move_distribute;
 extern const struct nest_move nest_move_dot;
 extern const struct nest_move nest_move_expand;

@@ -35,6 +35,15 @@ static void add(struct patterns *p, const struct growth *g, const char *name, co
         .name = name, .intent = intent, .steps = g->steps, .prior_log_ratio = prior};
 }
 
+/* nest_only_loop, through the braces that a nest has as it was read. */
+static const struct nest_stmt *only_loop(const struct nest_stmt *loop)
+{
+    const struct nest_stmt *body = loop->body;
+    while (body && body->kind == NEST_BLOCK && !body->next)
+        body = body->body;
+    return body && body->kind == NEST_FOR && !body->next ? body : NULL;
+}
+
 /* --- vectors over every loop that takes them ---------------------------------------------------
  */
 
@@ -147,11 +156,36 @@ static void add_memory(struct patterns *p, const struct growth *vectors, int cou
     }
 }
 
+/* Loops over all of an array as one, from the inside out; false where there are none. */
+static bool coalesce_all(struct growth *g)
+{
+    const struct names loops = names_of_loops(g->now);
+    bool any = false;
+    for (size_t i = loops.count; i-- > 0;) {
+        const struct nest_stmt *outer = nest_find_loop(g->now, loops.items[i]);
+        const struct nest_stmt *inner = outer ? only_loop(outer) : NULL;
+        const struct growth before = *g;
+        if (!inner || !grow(g, "coalesce(%s,%s)", outer->name, inner->name))
+            continue;
+        /* where it had to divide, the counters stand apart */
+        if (nest_list_has(g->now->body, NEST_DECLARE) &&
+            !nest_list_has(before.now->body, NEST_DECLARE))
+            *g = before;
+        else
+            any = true;
+    }
+    return any;
+}
+
 static void add_vectors(struct patterns *p)
 {
     static const int vectors[] = {4, 2, 8, 1};
     static const double priors[] = {1.2, 1.15, 1.1, 0.9};
     struct growth best = {0};
+    struct growth flat = begin(p);
+    if (coalesce_all(&flat) && vectorize_all(&flat, NULL, vectors[0] * p->lanes) > 0)
+        add(p, &flat, arena_printf(p->arena, "nest-flat-vectors-%d", vectors[0]),
+            "rows that lie side by side as one loop, in vectors", 1.12);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         struct growth g = begin(p);
         if (vectorize_all(&g, NULL, vectors[i] * p->lanes) == 0)
@@ -203,15 +237,6 @@ static bool look_in_stmt(void *context, struct nest_stmt *stmt, int depth)
 {
     (void)depth;
     return nest_walk_exprs(stmt, look_for_shared, context);
-}
-
-/* nest_only_loop, through the braces that a nest has as it was read. */
-static const struct nest_stmt *only_loop(const struct nest_stmt *loop)
-{
-    const struct nest_stmt *body = loop->body;
-    while (body && body->kind == NEST_BLOCK && !body->next)
-        body = body->body;
-    return body && body->kind == NEST_FOR && !body->next ? body : NULL;
 }
 
 static bool find_site(void *context, struct nest_stmt *stmt, int depth)

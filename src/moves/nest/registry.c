@@ -11,6 +11,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_jam,
     &nest_move_distribute,
     &nest_move_fuse,
+    &nest_move_coalesce,
     &nest_move_peel,
     &nest_move_unswitch,
     &nest_move_reverse,
