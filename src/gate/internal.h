@@ -10,10 +10,13 @@
  * null.c      the null battery
  * plan.c      which probes a judgement runs
  * check.c     is a candidate right
- * timing.c    how fast is one case
+ * timing.c    how fast is one case: series of processes, when to stop
+ * process.c   one process of a series, and its pairs (series.h)
  * estimate.c  what its pairs say (estimate.h)
  * empty.c     what a call costs that does nothing
- * sample.c    one timed pair, and its outputs verified
+ * sample.c    one timed pair
+ * verify.c    what came of it (pair.h)
+ * bounds.c    how far its outputs may be off
  * roofline.c  impossible times
  * forecast.c  what a confirmation will take
  * record.c    verdicts by machine code
@@ -446,6 +449,15 @@ bool time_case(struct judgement *j, size_t case_index, struct race race, struct 
  * alike. */
 bool empty_call_ns(struct judgement *j, size_t case_index, double *out, struct err *err);
 
+/* --- bounds.c ------------------------------------------------------------------------------- */
+
+/* What the baseline's errors on the declared inputs say about the outputs of timed calls. */
+void timed_bounds(struct judgement *j, const struct probe *declared);
+
+/* How far off from `base` a value may be, and is it within that? NaN and infinities are the same. */
+double bound_allowance(const struct timed_bound *bound, double base);
+bool bound_holds(const struct timed_bound *bound, double got, double base);
+
 /* --- sample.c ------------------------------------------------------------------------------- */
 
 /* The calls of a sample: each on its own set of arguments, one after the other in the rooms. */
@@ -469,9 +481,6 @@ struct sample {
     char noise[128]; /* why, in words */
     bool is_lost;    /* one of the children is dead, and the host may be the cause */
 };
-
-/* What the baseline's errors on the declared inputs say about the outputs of timed calls. */
-void timed_bounds(struct judgement *j, const struct probe *declared);
 
 /* The candidate alone on new data, for nothing but to be warm: it is not verified, and its time
  * says nothing. */

@@ -1,9 +1,8 @@
 /* One timed pair: the same new bits for both, and outputs that are verified. */
-#include "gate/internal.h"
+#include "gate/pair.h"
 
 #include "os/os.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,20 +15,16 @@
 
 enum {
     LINE_BYTES = 64,
-    VERIFY_ALL_BYTES = 256 * 1024, /* outputs up to this are compared whole */
-    VERIFY_SAMPLE = 4096,          /* beyond it, so many places, */
-    VERIFY_ENDS = 64,              /* and both ends of each array; */
-    VERIFY_WHOLE_ONE_IN = 4,       /* but whole in one pair of so many, by lot */
-    PROBE_ONE_IN = 4,              /* pairs with a set whose result is known, as declared */
-    PROBES_PER_STORM = 4,          /* such sets of any distribution in pairs that do not count; */
-    PROBE_ELEMENTS = 1 << 20,      /* after the first one results of so many elements at most */
-    LATE_PER_SET = 8,              /* elements changed once the child is armed, */
-    LATE_WRITES = 256,             /* of all sets at most so many; */
-    EXAM_ONE_IN = 2,               /* pairs of an exam that are for probes */
-    STORM_ONE_IN = 8,              /* but in one pair of so many, whose times do not count, */
-    STORM_PER_SET = 64,            /* more, of some sets */
-    REFERENCE_ONE_IN = 4,          /* pairs of two candidates that the baseline checks, by lot */
-    FREEZE_ONE_IN = 8,             /* pairs in which it is stopped too: it sleeps after each call */
+    PROBE_ONE_IN = 4,         /* pairs with a set whose result is known, as declared */
+    PROBES_PER_STORM = 4,     /* such sets of any distribution in pairs that do not count; */
+    PROBE_ELEMENTS = 1 << 20, /* after the first one results of so many elements at most */
+    LATE_PER_SET = 8,         /* elements changed once the child is armed, */
+    LATE_WRITES = 256,        /* of all sets at most so many; */
+    EXAM_ONE_IN = 2,          /* pairs of an exam that are for probes */
+    STORM_ONE_IN = 8,         /* but in one pair of so many, whose times do not count, */
+    STORM_PER_SET = 64,       /* more, of some sets */
+    REFERENCE_ONE_IN = 4,     /* pairs of two candidates that the baseline checks, by lot */
+    FREEZE_ONE_IN = 8,        /* pairs in which it is stopped too: it sleeps after each call */
 };
 
 static size_t line_up(size_t bytes)
@@ -75,120 +70,7 @@ void ring_plan(struct gate *gate, size_t case_index, int64_t baseline_ns, int64_
     }
 }
 
-/* --- bounds ---------------------------------------------------------------------------------- */
-
-/* How far one ulp of the inputs moves the smallest results: the RMS of the units of the smallest
- * tenth of them, zeros aside, by octaves. Where terms cancel it is that of the terms, however large
- * the results of this probe happen to be; where none do, it is as small as they are. */
-static double smallest_units(const struct yardstick *y)
-{
-    enum { SMALLEST = -1100, OCTAVES = 2200, TENTH = 10 };
-    double squares[OCTAVES] = {0}, sum = 0;
-    size_t counts[OCTAVES] = {0}, all = 0, seen = 0;
-    for (size_t i = 0; i < y->count; i++) {
-        if (!isfinite(y->want[i]) || fabs(y->want[i]) < dtype_smallest_normal(y->dtype))
-            continue;
-        const int octave = ilogb(y->want[i]) - SMALLEST;
-        squares[octave] += y->unit[i] * y->unit[i];
-        counts[octave]++;
-        all++;
-    }
-    for (size_t octave = 0; octave < OCTAVES && seen * TENTH < all; octave++) {
-        sum += squares[octave];
-        seen += counts[octave];
-    }
-    return seen > 0 ? sqrt(sum / (double)seen) : 0;
-}
-
-/* Largest absolute error of the baseline, and largest relative one of what is beyond `floor`:
- * INFINITY where that is much, or where there are too few elements to tell. */
-static void worst_errors(const struct yardstick *y, double floor, double *absolute,
-                         double *relative)
-{
-    enum { FEW = 64 };
-    const double good = 128 * dtype_roundoff(y->dtype);
-    const double tiny = dtype_smallest_normal(y->dtype);
-    *absolute = 0;
-    *relative = y->count < FEW ? HUGE_VAL : 0;
-    for (size_t i = 0; i < y->count; i++) {
-        if (isnan(y->want[i]))
-            continue; /* between rows */
-        const double diff = fabs(dtype_element(y->dtype, y->base, i) - y->want[i]);
-        const double size = fmax(fabs(y->want[i]), tiny);
-        *absolute = fmax(*absolute, diff);
-        *relative = fmax(*relative, diff <= good * size + floor ? (diff - floor) / size : HUGE_VAL);
-    }
-}
-
-/* Candidate and baseline may both be off, hence twice the class; new inputs may be harder than
- * those of the probe, hence 4. This only has to tell work from no work: the checks were strict. */
-void timed_bounds(struct judgement *j, const struct probe *declared)
-{
-    const double times = 2 * 4 * precision_class_factor(j->gate->task->precision);
-    for (size_t arg = 0; arg < j->gate->task->arg_count; arg++) {
-        const struct yardstick *y = &declared->outputs[arg];
-        struct timed_bound *bound = &j->bounds[declared->case_index][arg];
-        double absolute, relative;
-        *bound = (struct timed_bound){.is_exact = !y->want};
-        if (!y->want)
-            continue;
-        const double tiny = dtype_smallest_normal(y->dtype);
-        const double floor = fmax(4 * smallest_units(y), tiny);
-        worst_errors(y, floor, &absolute, &relative);
-        if (isfinite(relative)) {
-            bound->relative = times * fmax(relative, 8 * dtype_roundoff(y->dtype));
-            bound->absolute = times * floor;
-            continue;
-        }
-        absolute = fmax(absolute, error_profile_rms(&y->own));
-        bound->relative = 64 * dtype_roundoff(y->dtype);
-        bound->absolute = times * fmax(absolute, 4 * y->unit_rms);
-    }
-}
-
-/* How far off the value may be. */
-static double allowance(const struct timed_bound *bound, double base)
-{
-    return bound->is_exact ? 0 : bound->relative * fabs(base) + bound->absolute;
-}
-
-static bool is_within(const struct timed_bound *bound, double got, double base)
-{
-    if (isnan(got) || isnan(base))
-        return isnan(got) && isnan(base);
-    if (got == base)
-        return true;
-    if (isinf(got) || isinf(base))
-        return false;
-    return fabs(got - base) <= allowance(bound, base);
-}
-
 /* --- a pair ----------------------------------------------------------------------------------- */
-
-struct place {
-    size_t arg, set, index;
-};
-
-struct pair {
-    struct judgement *j;
-    size_t case_index;
-    const struct task *task;
-    struct rig *baseline, *candidate;
-    struct rig *reference;        /* a child of the baseline that has the same data; NULL: none */
-    const struct rig *got, *want; /* whose outputs are being verified by whose */
-    const struct ring *ring;
-    size_t poison[TASK_MAX_ARGS];
-    struct place early[MOST_BELL_READS]; /* elements read at the bell and again when all is still */
-    const struct probe *known[SESSION_MAX_CALLS]; /* whose inputs a set has; NULL: new ones */
-    bool freezes;  /* stop the candidate while its outputs are read */
-    bool is_storm; /* many late changes */
-    bool is_done;  /* the candidate was, though its time is lost */
-};
-
-static void *argument(const struct rig *rig, const struct ring *ring, size_t set, size_t arg)
-{
-    return rig_arg(rig, &ring->calls[set], arg);
-}
 
 /* The next probe of the case from a shuffled deck of them all. */
 static const struct probe *deal_probe(struct judgement *j, size_t case_index)
@@ -260,11 +142,6 @@ static void choose_probes(struct pair *pair)
     }
 }
 
-static enum distribution distribution_of(const struct pair *pair, size_t set)
-{
-    return pair->known[set] ? pair->known[set]->distribution : DISTRIBUTION_DECLARED;
-}
-
 /* Where the data of a set are that nobody has worked on yet. */
 static void *loaded(const struct pair *pair, size_t set, size_t arg)
 {
@@ -281,7 +158,8 @@ static void load_pair(struct pair *pair)
         const size_t bytes = rig_arg_bytes(pair->candidate, arg);
         pair->poison[arg] = data_poison_place(data);
         for (size_t set = 0; set < pair->ring->sets; set++) {
-            const enum poison kind = data_poison_kind(pair->task, arg, distribution_of(pair, set));
+            const enum poison kind =
+                data_poison_kind(pair->task, arg, pair_distribution(pair, set));
             void *to = loaded(pair, set, arg);
             if (pair->task->args[arg].role == ARG_OUT)
                 data_poison(data, kind, pair->poison[arg], pair->ring->calls[set].offsets[arg], to,
@@ -320,12 +198,12 @@ static void hold_back_one(struct pair *pair, size_t set, size_t arg, bool high)
     memcpy(&write.bits, (const char *)loaded(pair, set, arg) + offset, bytes);
     data_change_one(data, arg, &write.bits, high);
     hold_back(pair->baseline, write,
-              (char *)argument(pair->baseline, pair->ring, set, arg) + offset);
+              (char *)pair_argument(pair->baseline, pair->ring, set, arg) + offset);
     hold_back(pair->candidate, write,
-              (char *)argument(pair->candidate, pair->ring, set, arg) + offset);
+              (char *)pair_argument(pair->candidate, pair->ring, set, arg) + offset);
     if (pair->reference)
         hold_back(pair->reference, write,
-                  (char *)argument(pair->reference, pair->ring, set, arg) + offset);
+                  (char *)pair_argument(pair->reference, pair->ring, set, arg) + offset);
 }
 
 /*
@@ -349,231 +227,6 @@ static void hold_back_changes(struct pair *pair)
         const size_t set = pair->is_storm ? (first + i / per_set) % sets : i % sets;
         if (!pair->known[set])
             hold_back_one(pair, set, args[data_below(data, count)], high);
-    }
-}
-
-/* A random element of the outputs. */
-static struct place random_place(struct pair *pair)
-{
-    struct data *data = pair->j->gate->data;
-    struct place place = {.set = data_below(data, pair->ring->sets)};
-    do
-        place.arg = data_below(data, pair->task->arg_count);
-    while (pair->task->args[place.arg].role == ARG_IN);
-    place.index = data_below(data, pair->candidate->elements[place.arg]);
-    return place;
-}
-
-static const char *at(const struct pair *pair, const struct rig *rig, const struct place *place)
-{
-    return (const char *)argument(rig, pair->ring, place->set, place->arg) +
-           place->index * dtype_bytes(rig->dtypes[place->arg]);
-}
-
-static size_t output_bytes(const struct pair *pair)
-{
-    size_t bytes = 0;
-    for (size_t arg = 0; arg < pair->task->arg_count; arg++)
-        if (pair->task->args[arg].role != ARG_IN)
-            bytes += rig_arg_bytes(pair->candidate, arg) * pair->ring->sets;
-    return bytes;
-}
-
-/* All outputs where they are few, else pieces of them by lot. */
-static void choose_spans(struct pair *pair)
-{
-    struct rig *rig = pair->candidate;
-    size_t outputs = 0;
-    rig->span_count = 0;
-    rig->span_key = data_below(pair->j->gate->data, UINT64_MAX);
-    for (size_t arg = 0; arg < pair->task->arg_count; arg++)
-        outputs += pair->task->args[arg].role != ARG_IN;
-    const bool whole =
-        output_bytes(pair) <= VERIFY_ALL_BYTES && outputs * pair->ring->sets <= MOST_BELL_SPANS;
-    for (size_t arg = 0; whole && arg < pair->task->arg_count; arg++)
-        for (size_t set = 0; pair->task->args[arg].role != ARG_IN && set < pair->ring->sets; set++)
-            rig->spans[rig->span_count++] =
-                (struct bell_span){argument(rig, pair->ring, set, arg), rig_arg_bytes(rig, arg)};
-    while (!whole && rig->span_count < MOST_BELL_SPANS) {
-        const struct place place = random_place(pair);
-        const size_t element = dtype_bytes(rig->dtypes[place.arg]);
-        const size_t rest = (rig->elements[place.arg] - place.index) * element;
-        rig->spans[rig->span_count++] =
-            (struct bell_span){at(pair, rig, &place), rest < PAGE_BYTES ? rest : PAGE_BYTES};
-    }
-}
-
-/* Chooses what the next run of the candidate reads at its end. */
-static void choose_early_reads(struct pair *pair)
-{
-    for (size_t i = 0; i < MOST_BELL_READS; i++) {
-        const struct place place = random_place(pair);
-        pair->early[i] = place;
-        pair->candidate->reads[i] =
-            (struct bell_read){.at = at(pair, pair->candidate, &place),
-                               .bytes = dtype_bytes(pair->candidate->dtypes[place.arg])};
-    }
-    pair->candidate->read_count = MOST_BELL_READS;
-    choose_spans(pair);
-}
-
-/* What differs from what was read when the call had ended was written after it. */
-static bool verify_still(struct pair *pair)
-{
-    struct judgement *j = pair->j;
-    for (size_t i = 0; i < MOST_BELL_READS; i++) {
-        const struct place *place = &pair->early[i];
-        const struct bell_read *read = &pair->candidate->reads[i];
-        if (memcmp(read->at, &read->bits, read->bytes) == 0)
-            continue;
-        return decide(
-            j, VERDICT_REJECTED, "M8-quiesce",
-            "case %s: %s was written after the child had said that it was done",
-            pair->candidate->problem->name,
-            element_name(pair->task, pair->candidate->problem, place->arg, place->index, j->arena));
-    }
-    const uint64_t hash = rig_hash_spans(pair->candidate);
-    return hash == pair->candidate->span_hash ||
-           decide(j, VERDICT_REJECTED, "M8-quiesce",
-                  "case %s: outputs were written after the child had said that it was done: their "
-                  "hash was %016llx then, and is %016llx",
-                  pair->candidate->problem->name, (unsigned long long)pair->candidate->span_hash,
-                  (unsigned long long)hash);
-}
-
-/* Far out, or not written at all, is no matter of rounding: the call did not do its work. */
-static bool report_timed(struct pair *pair, const struct place *place, double got, double want)
-{
-    struct judgement *j = pair->j;
-    const struct timed_bound *bound = &j->bounds[pair->case_index][place->arg];
-    const enum dtype dtype = pair->candidate->dtypes[place->arg];
-    const enum poison kind =
-        data_poison_kind(pair->task, place->arg, distribution_of(pair, place->set));
-    const size_t element = dtype_bytes(dtype);
-    size_t where;
-    const bool unwritten = pair->task->args[place->arg].role == ARG_OUT &&
-                           data_poison_intact(j->gate->data, kind, pair->poison[place->arg],
-                                              pair->ring->calls[place->set].offsets[place->arg] +
-                                                  place->index * element,
-                                              at(pair, pair->got, place), element, &where);
-    const bool far = !(fabs(got - want) <= 100 * allowance(bound, want));
-    j->rival_decided = pair->got != pair->candidate;
-    return decide(
-        j, unwritten || far ? VERDICT_REJECTED : VERDICT_WRONG, "M7-timed-output",
-        "case %s: right when it was checked, but in call %zu of a timed sample %s %s "
-        "%.9g, should be %.9g",
-        pair->candidate->problem->name, place->set + 1,
-        element_name(pair->task, pair->candidate->problem, place->arg, place->index, j->arena),
-        unwritten ? "was not written:" : "is", got, want);
-}
-
-/* The bounds of timed outputs are for declared inputs. A known result has its own. */
-static bool has_bounds(const struct pair *pair, size_t set)
-{
-    return distribution_of(pair, set) == DISTRIBUTION_DECLARED;
-}
-
-static bool verify_place(struct pair *pair, const struct place *place)
-{
-    if (!has_bounds(pair, place->set))
-        return true;
-    const enum dtype dtype = pair->candidate->dtypes[place->arg];
-    const char *got = at(pair, pair->got, place);
-    const char *want = at(pair, pair->want, place);
-    if (memcmp(got, want, dtype_bytes(dtype)) == 0)
-        return true;
-    const double got_value = dtype_element(dtype, got, 0);
-    const double want_value = dtype_element(dtype, want, 0);
-    const struct timed_bound *bound = &pair->j->bounds[pair->case_index][place->arg];
-    /* Integers of 64 bits that differ may look equal as doubles. */
-    if (dtype_is_float(dtype) && is_within(bound, got_value, want_value))
-        return true;
-    return report_timed(pair, place, got_value, want_value);
-}
-
-static bool verify_range(struct pair *pair, size_t arg, size_t set, size_t first, size_t count)
-{
-    struct place place = {.arg = arg, .set = set, .index = first};
-    if (!has_bounds(pair, set))
-        return true;
-    if (memcmp(at(pair, pair->got, &place), at(pair, pair->want, &place),
-               count * dtype_bytes(pair->candidate->dtypes[arg])) == 0)
-        return true;
-    for (size_t i = 0; i < count && !pair->j->is_decided; i++) {
-        place.index = first + i;
-        (void)verify_place(pair, &place);
-    }
-    return true;
-}
-
-static void verify_outputs(struct pair *pair, const struct rig *got, const struct rig *want)
-{
-    pair->got = got;
-    pair->want = want;
-    const bool whole = output_bytes(pair) <= VERIFY_ALL_BYTES ||
-                       data_below(pair->j->gate->data, VERIFY_WHOLE_ONE_IN) == 0;
-    for (size_t i = 0; i < VERIFY_SAMPLE && !whole && !pair->j->is_decided; i++) {
-        const struct place place = random_place(pair);
-        (void)verify_place(pair, &place);
-    }
-    for (size_t arg = 0; arg < pair->task->arg_count; arg++) {
-        if (pair->task->args[arg].role == ARG_IN)
-            continue;
-        const size_t count = pair->candidate->elements[arg];
-        const size_t ends = count < VERIFY_ENDS ? count : VERIFY_ENDS;
-        for (size_t set = 0; set < pair->ring->sets && !pair->j->is_decided; set++) {
-            (void)verify_range(pair, arg, set, 0, whole ? count : ends);
-            if (!whole)
-                (void)verify_range(pair, arg, set, count - ends, ends);
-        }
-    }
-}
-
-/* A set with a known result is held to the class, as in the checks: one that works with less care
- * when it is timed stays within the wide bound of the others. */
-static void verify_set(struct pair *pair, const struct rig *rig, size_t set)
-{
-    static const char *const mechanisms[] = {[COMPARISON_CLASS] = "M9-class",
-                                             [COMPARISON_VALUE] = "M9-value",
-                                             [COMPARISON_PRECISION] = "M9-precision"};
-    struct judgement *j = pair->j;
-    const struct task_case *problem = rig->problem;
-    for (size_t arg = 0; arg < pair->task->arg_count && !j->is_decided; arg++) {
-        const struct yardstick *y = &pair->known[set]->outputs[arg];
-        if (y->count == 0)
-            continue;
-        void *got = argument(rig, pair->ring, set, arg);
-        rows_blank(&rig->rows[arg], y->dtype, got); /* they were looked at before */
-        const struct comparison found = compare_output(y, got);
-        if (found.fault == COMPARISON_OK)
-            continue;
-        j->rival_decided = rig != pair->candidate;
-        (void)decide(
-            j, VERDICT_WRONG, mechanisms[found.fault],
-            "case %s: in call %zu of a timed sample %s is %.9g, should be %.9g (error %.3g "
-            "x the baseline's by its %s; class %s allows %g; values: %s)",
-            problem->name, set + 1, element_name(pair->task, problem, arg, found.index, j->arena),
-            found.got, found.want, found.error, found.criterion,
-            precision_class_name(pair->task->precision),
-            precision_class_factor(pair->task->precision),
-            distribution_name(distribution_of(pair, set)));
-    }
-}
-
-static void verify_known(struct pair *pair)
-{
-    struct judgement *j = pair->j;
-    const struct probe *probes = j->gate->cases[pair->case_index].probes;
-    for (size_t set = 0; set < pair->ring->sets && !j->is_decided; set++) {
-        if (!pair->known[set])
-            continue;
-        if (j->rival.bytes)
-            verify_set(pair, pair->baseline, set);
-        if (!j->is_decided)
-            verify_set(pair, pair->candidate, set);
-        /* A cold sample is a single call, which a candidate can tell from those that count. */
-        if (!pair->ring->is_cold)
-            j->timed_results[pair->case_index] |= UINT32_C(1) << (pair->known[set] - probes);
     }
 }
 
@@ -741,7 +394,7 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
     choose_probes(&pair);
     load_pair(&pair);
     hold_back_changes(&pair);
-    choose_early_reads(&pair);
+    verify_choose(&pair);
     if (baseline_first && !run_baseline(&pair, out, err))
         return false;
     if (!out->is_lost && !j->is_decided && !run_candidate(&pair, out, err))

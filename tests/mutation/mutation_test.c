@@ -38,7 +38,7 @@ static const struct row {
     {M4, "M4", "target/cpu/launch.c", "40-zeroes-inputs", .is_timed = false},
     {M5, "M5", "gate/data.c", "01-empty", .is_timed = false},
     {M6, "M6", "gate/data.c, probe.c", "11-content-cache", .is_timed = false},
-    {M7, "M7", "gate/sample.c", "14-honest-for-40-calls", .is_timed = true,
+    {M7, "M7", "gate/verify.c", "14-honest-for-40-calls", .is_timed = true,
      .verdict = "rejected M7-timed-output"},
     {M8, "M8", "target/cpu/session.c, watch.c", "57-goes-on-for-long", .is_timed = false},
     {M9, "M9", "gate/compare.c", "33-tf32", .is_timed = false},
