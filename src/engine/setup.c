@@ -80,7 +80,7 @@ struct moves_env run_moves_env(const struct target *target, const struct task *t
         compilers[i] = (struct moves_compiler){
             .name = f->compilers[i].name,
             .family = f->compilers[i].family,
-            .major = atoi(f->compilers[i].version),
+            .major = (int)strtol(f->compilers[i].version, NULL, 10),
             .has_polly = f->compilers[i].has_polly,
             .has_graphite = f->compilers[i].has_graphite,
         };

@@ -138,7 +138,8 @@ static bool build_queued(struct run *run, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
     const struct queue *queue = &run->queue;
-    const struct candidate **waiting = arena_array(&scratch, queue->count, sizeof *waiting);
+    const struct candidate **waiting =
+        arena_array(&scratch, queue->count, sizeof(struct candidate *));
     size_t count = 0;
     if (run->replay || !run->gate || queue->count - queue->next < 2)
         return true;
