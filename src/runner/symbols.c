@@ -1,3 +1,5 @@
+#include "runner/symbols.h"
+
 #include "runner/openmp.h"
 
 #include <complex.h>
@@ -28,68 +30,6 @@ void __umodti3(void);
 void __extendhfsf2(void);
 void __truncsfhf2(void);
 void __truncdfhf2(void);
-
-#if defined(__x86_64__)
-/* Of libmvec: what gcc and clang call for a vectorized libm function. Only their addresses matter.
- */
-typedef void vector_function(void);
-extern vector_function _ZGVbN2v_acos, _ZGVcN4v_acos, _ZGVdN4v_acos, _ZGVeN8v_acos, _ZGVbN4v_acosf,
-    _ZGVcN8v_acosf, _ZGVdN8v_acosf, _ZGVeN16v_acosf, _ZGVbN2v_acosh, _ZGVcN4v_acosh, _ZGVdN4v_acosh,
-    _ZGVeN8v_acosh, _ZGVbN4v_acoshf, _ZGVcN8v_acoshf, _ZGVdN8v_acoshf, _ZGVeN16v_acoshf,
-    _ZGVbN2v_asin, _ZGVcN4v_asin, _ZGVdN4v_asin, _ZGVeN8v_asin, _ZGVbN4v_asinf, _ZGVcN8v_asinf,
-    _ZGVdN8v_asinf, _ZGVeN16v_asinf, _ZGVbN2v_asinh, _ZGVcN4v_asinh, _ZGVdN4v_asinh, _ZGVeN8v_asinh,
-    _ZGVbN4v_asinhf, _ZGVcN8v_asinhf, _ZGVdN8v_asinhf, _ZGVeN16v_asinhf, _ZGVbN2v_atan,
-    _ZGVcN4v_atan, _ZGVdN4v_atan, _ZGVeN8v_atan, _ZGVbN4v_atanf, _ZGVcN8v_atanf, _ZGVdN8v_atanf,
-    _ZGVeN16v_atanf, _ZGVbN2v_atanh, _ZGVcN4v_atanh, _ZGVdN4v_atanh, _ZGVeN8v_atanh,
-    _ZGVbN4v_atanhf, _ZGVcN8v_atanhf, _ZGVdN8v_atanhf, _ZGVeN16v_atanhf, _ZGVbN2v_cbrt,
-    _ZGVcN4v_cbrt, _ZGVdN4v_cbrt, _ZGVeN8v_cbrt, _ZGVbN4v_cbrtf, _ZGVcN8v_cbrtf, _ZGVdN8v_cbrtf,
-    _ZGVeN16v_cbrtf, _ZGVbN2v_cos, _ZGVcN4v_cos, _ZGVdN4v_cos, _ZGVeN8v_cos, _ZGVbN4v_cosf,
-    _ZGVcN8v_cosf, _ZGVdN8v_cosf, _ZGVeN16v_cosf, _ZGVbN2v_cosh, _ZGVcN4v_cosh, _ZGVdN4v_cosh,
-    _ZGVeN8v_cosh, _ZGVbN4v_coshf, _ZGVcN8v_coshf, _ZGVdN8v_coshf, _ZGVeN16v_coshf, _ZGVbN2v_erf,
-    _ZGVcN4v_erf, _ZGVdN4v_erf, _ZGVeN8v_erf, _ZGVbN4v_erff, _ZGVcN8v_erff, _ZGVdN8v_erff,
-    _ZGVeN16v_erff, _ZGVbN2v_erfc, _ZGVcN4v_erfc, _ZGVdN4v_erfc, _ZGVeN8v_erfc, _ZGVbN4v_erfcf,
-    _ZGVcN8v_erfcf, _ZGVdN8v_erfcf, _ZGVeN16v_erfcf, _ZGVbN2v_exp, _ZGVcN4v_exp, _ZGVdN4v_exp,
-    _ZGVeN8v_exp, _ZGVbN4v_expf, _ZGVcN8v_expf, _ZGVdN8v_expf, _ZGVeN16v_expf, _ZGVbN2v_exp10,
-    _ZGVcN4v_exp10, _ZGVdN4v_exp10, _ZGVeN8v_exp10, _ZGVbN4v_exp10f, _ZGVcN8v_exp10f,
-    _ZGVdN8v_exp10f, _ZGVeN16v_exp10f, _ZGVbN2v_exp2, _ZGVcN4v_exp2, _ZGVdN4v_exp2, _ZGVeN8v_exp2,
-    _ZGVbN4v_exp2f, _ZGVcN8v_exp2f, _ZGVdN8v_exp2f, _ZGVeN16v_exp2f, _ZGVbN2v_expm1, _ZGVcN4v_expm1,
-    _ZGVdN4v_expm1, _ZGVeN8v_expm1, _ZGVbN4v_expm1f, _ZGVcN8v_expm1f, _ZGVdN8v_expm1f,
-    _ZGVeN16v_expm1f, _ZGVbN2v_log, _ZGVcN4v_log, _ZGVdN4v_log, _ZGVeN8v_log, _ZGVbN4v_logf,
-    _ZGVcN8v_logf, _ZGVdN8v_logf, _ZGVeN16v_logf, _ZGVbN2v_log10, _ZGVcN4v_log10, _ZGVdN4v_log10,
-    _ZGVeN8v_log10, _ZGVbN4v_log10f, _ZGVcN8v_log10f, _ZGVdN8v_log10f, _ZGVeN16v_log10f,
-    _ZGVbN2v_log1p, _ZGVcN4v_log1p, _ZGVdN4v_log1p, _ZGVeN8v_log1p, _ZGVbN4v_log1pf,
-    _ZGVcN8v_log1pf, _ZGVdN8v_log1pf, _ZGVeN16v_log1pf, _ZGVbN2v_log2, _ZGVcN4v_log2, _ZGVdN4v_log2,
-    _ZGVeN8v_log2, _ZGVbN4v_log2f, _ZGVcN8v_log2f, _ZGVdN8v_log2f, _ZGVeN16v_log2f, _ZGVbN2v_sin,
-    _ZGVcN4v_sin, _ZGVdN4v_sin, _ZGVeN8v_sin, _ZGVbN4v_sinf, _ZGVcN8v_sinf, _ZGVdN8v_sinf,
-    _ZGVeN16v_sinf, _ZGVbN2v_sinh, _ZGVcN4v_sinh, _ZGVdN4v_sinh, _ZGVeN8v_sinh, _ZGVbN4v_sinhf,
-    _ZGVcN8v_sinhf, _ZGVdN8v_sinhf, _ZGVeN16v_sinhf, _ZGVbN2v_tan, _ZGVcN4v_tan, _ZGVdN4v_tan,
-    _ZGVeN8v_tan, _ZGVbN4v_tanf, _ZGVcN8v_tanf, _ZGVdN8v_tanf, _ZGVeN16v_tanf, _ZGVbN2v_tanh,
-    _ZGVcN4v_tanh, _ZGVdN4v_tanh, _ZGVeN8v_tanh, _ZGVbN4v_tanhf, _ZGVcN8v_tanhf, _ZGVdN8v_tanhf,
-    _ZGVeN16v_tanhf, _ZGVbN2vv_atan2, _ZGVcN4vv_atan2, _ZGVdN4vv_atan2, _ZGVeN8vv_atan2,
-    _ZGVbN4vv_atan2f, _ZGVcN8vv_atan2f, _ZGVdN8vv_atan2f, _ZGVeN16vv_atan2f, _ZGVbN2vv_hypot,
-    _ZGVcN4vv_hypot, _ZGVdN4vv_hypot, _ZGVeN8vv_hypot, _ZGVbN4vv_hypotf, _ZGVcN8vv_hypotf,
-    _ZGVdN8vv_hypotf, _ZGVeN16vv_hypotf, _ZGVbN2vv_pow, _ZGVcN4vv_pow, _ZGVdN4vv_pow, _ZGVeN8vv_pow,
-    _ZGVbN4vv_powf, _ZGVcN8vv_powf, _ZGVdN8vv_powf, _ZGVeN16vv_powf, _ZGVbN2vvv_sincos,
-    _ZGVbN2vl8l8_sincos, _ZGVcN4vvv_sincos, _ZGVcN4vl8l8_sincos, _ZGVdN4vvv_sincos,
-    _ZGVdN4vl8l8_sincos, _ZGVeN8vvv_sincos, _ZGVeN8vl8l8_sincos, _ZGVbN4vvv_sincosf,
-    _ZGVbN4vl4l4_sincosf, _ZGVcN8vvv_sincosf, _ZGVcN8vl4l4_sincosf, _ZGVdN8vvv_sincosf,
-    _ZGVdN8vl4l4_sincosf, _ZGVeN16vvv_sincosf, _ZGVeN16vl4l4_sincosf;
-#endif
-
-struct symbol {
-    const char *name;
-    runner_function function;
-};
-
-#define ALLOW(name)                                                                                \
-    {                                                                                              \
-#name, (runner_function)name                                                               \
-    }
-
-#define ALLOW_AS(name, function)                                                                   \
-    {                                                                                              \
-#name, (runner_function)function                                                           \
-    }
 
 static const struct symbol symbols[] = {
     /* C library */
@@ -387,249 +327,34 @@ static const struct symbol symbols[] = {
     ALLOW(__extendhfsf2),
     ALLOW(__truncsfhf2),
     ALLOW(__truncdfhf2),
-#if defined(__x86_64__)
-    /* libmvec */
-    ALLOW(_ZGVbN2v_acos),
-    ALLOW(_ZGVcN4v_acos),
-    ALLOW(_ZGVdN4v_acos),
-    ALLOW(_ZGVeN8v_acos),
-    ALLOW(_ZGVbN4v_acosf),
-    ALLOW(_ZGVcN8v_acosf),
-    ALLOW(_ZGVdN8v_acosf),
-    ALLOW(_ZGVeN16v_acosf),
-    ALLOW(_ZGVbN2v_acosh),
-    ALLOW(_ZGVcN4v_acosh),
-    ALLOW(_ZGVdN4v_acosh),
-    ALLOW(_ZGVeN8v_acosh),
-    ALLOW(_ZGVbN4v_acoshf),
-    ALLOW(_ZGVcN8v_acoshf),
-    ALLOW(_ZGVdN8v_acoshf),
-    ALLOW(_ZGVeN16v_acoshf),
-    ALLOW(_ZGVbN2v_asin),
-    ALLOW(_ZGVcN4v_asin),
-    ALLOW(_ZGVdN4v_asin),
-    ALLOW(_ZGVeN8v_asin),
-    ALLOW(_ZGVbN4v_asinf),
-    ALLOW(_ZGVcN8v_asinf),
-    ALLOW(_ZGVdN8v_asinf),
-    ALLOW(_ZGVeN16v_asinf),
-    ALLOW(_ZGVbN2v_asinh),
-    ALLOW(_ZGVcN4v_asinh),
-    ALLOW(_ZGVdN4v_asinh),
-    ALLOW(_ZGVeN8v_asinh),
-    ALLOW(_ZGVbN4v_asinhf),
-    ALLOW(_ZGVcN8v_asinhf),
-    ALLOW(_ZGVdN8v_asinhf),
-    ALLOW(_ZGVeN16v_asinhf),
-    ALLOW(_ZGVbN2v_atan),
-    ALLOW(_ZGVcN4v_atan),
-    ALLOW(_ZGVdN4v_atan),
-    ALLOW(_ZGVeN8v_atan),
-    ALLOW(_ZGVbN4v_atanf),
-    ALLOW(_ZGVcN8v_atanf),
-    ALLOW(_ZGVdN8v_atanf),
-    ALLOW(_ZGVeN16v_atanf),
-    ALLOW(_ZGVbN2v_atanh),
-    ALLOW(_ZGVcN4v_atanh),
-    ALLOW(_ZGVdN4v_atanh),
-    ALLOW(_ZGVeN8v_atanh),
-    ALLOW(_ZGVbN4v_atanhf),
-    ALLOW(_ZGVcN8v_atanhf),
-    ALLOW(_ZGVdN8v_atanhf),
-    ALLOW(_ZGVeN16v_atanhf),
-    ALLOW(_ZGVbN2v_cbrt),
-    ALLOW(_ZGVcN4v_cbrt),
-    ALLOW(_ZGVdN4v_cbrt),
-    ALLOW(_ZGVeN8v_cbrt),
-    ALLOW(_ZGVbN4v_cbrtf),
-    ALLOW(_ZGVcN8v_cbrtf),
-    ALLOW(_ZGVdN8v_cbrtf),
-    ALLOW(_ZGVeN16v_cbrtf),
-    ALLOW(_ZGVbN2v_cos),
-    ALLOW(_ZGVcN4v_cos),
-    ALLOW(_ZGVdN4v_cos),
-    ALLOW(_ZGVeN8v_cos),
-    ALLOW(_ZGVbN4v_cosf),
-    ALLOW(_ZGVcN8v_cosf),
-    ALLOW(_ZGVdN8v_cosf),
-    ALLOW(_ZGVeN16v_cosf),
-    ALLOW(_ZGVbN2v_cosh),
-    ALLOW(_ZGVcN4v_cosh),
-    ALLOW(_ZGVdN4v_cosh),
-    ALLOW(_ZGVeN8v_cosh),
-    ALLOW(_ZGVbN4v_coshf),
-    ALLOW(_ZGVcN8v_coshf),
-    ALLOW(_ZGVdN8v_coshf),
-    ALLOW(_ZGVeN16v_coshf),
-    ALLOW(_ZGVbN2v_erf),
-    ALLOW(_ZGVcN4v_erf),
-    ALLOW(_ZGVdN4v_erf),
-    ALLOW(_ZGVeN8v_erf),
-    ALLOW(_ZGVbN4v_erff),
-    ALLOW(_ZGVcN8v_erff),
-    ALLOW(_ZGVdN8v_erff),
-    ALLOW(_ZGVeN16v_erff),
-    ALLOW(_ZGVbN2v_erfc),
-    ALLOW(_ZGVcN4v_erfc),
-    ALLOW(_ZGVdN4v_erfc),
-    ALLOW(_ZGVeN8v_erfc),
-    ALLOW(_ZGVbN4v_erfcf),
-    ALLOW(_ZGVcN8v_erfcf),
-    ALLOW(_ZGVdN8v_erfcf),
-    ALLOW(_ZGVeN16v_erfcf),
-    ALLOW(_ZGVbN2v_exp),
-    ALLOW(_ZGVcN4v_exp),
-    ALLOW(_ZGVdN4v_exp),
-    ALLOW(_ZGVeN8v_exp),
-    ALLOW(_ZGVbN4v_expf),
-    ALLOW(_ZGVcN8v_expf),
-    ALLOW(_ZGVdN8v_expf),
-    ALLOW(_ZGVeN16v_expf),
-    ALLOW(_ZGVbN2v_exp10),
-    ALLOW(_ZGVcN4v_exp10),
-    ALLOW(_ZGVdN4v_exp10),
-    ALLOW(_ZGVeN8v_exp10),
-    ALLOW(_ZGVbN4v_exp10f),
-    ALLOW(_ZGVcN8v_exp10f),
-    ALLOW(_ZGVdN8v_exp10f),
-    ALLOW(_ZGVeN16v_exp10f),
-    ALLOW(_ZGVbN2v_exp2),
-    ALLOW(_ZGVcN4v_exp2),
-    ALLOW(_ZGVdN4v_exp2),
-    ALLOW(_ZGVeN8v_exp2),
-    ALLOW(_ZGVbN4v_exp2f),
-    ALLOW(_ZGVcN8v_exp2f),
-    ALLOW(_ZGVdN8v_exp2f),
-    ALLOW(_ZGVeN16v_exp2f),
-    ALLOW(_ZGVbN2v_expm1),
-    ALLOW(_ZGVcN4v_expm1),
-    ALLOW(_ZGVdN4v_expm1),
-    ALLOW(_ZGVeN8v_expm1),
-    ALLOW(_ZGVbN4v_expm1f),
-    ALLOW(_ZGVcN8v_expm1f),
-    ALLOW(_ZGVdN8v_expm1f),
-    ALLOW(_ZGVeN16v_expm1f),
-    ALLOW(_ZGVbN2v_log),
-    ALLOW(_ZGVcN4v_log),
-    ALLOW(_ZGVdN4v_log),
-    ALLOW(_ZGVeN8v_log),
-    ALLOW(_ZGVbN4v_logf),
-    ALLOW(_ZGVcN8v_logf),
-    ALLOW(_ZGVdN8v_logf),
-    ALLOW(_ZGVeN16v_logf),
-    ALLOW(_ZGVbN2v_log10),
-    ALLOW(_ZGVcN4v_log10),
-    ALLOW(_ZGVdN4v_log10),
-    ALLOW(_ZGVeN8v_log10),
-    ALLOW(_ZGVbN4v_log10f),
-    ALLOW(_ZGVcN8v_log10f),
-    ALLOW(_ZGVdN8v_log10f),
-    ALLOW(_ZGVeN16v_log10f),
-    ALLOW(_ZGVbN2v_log1p),
-    ALLOW(_ZGVcN4v_log1p),
-    ALLOW(_ZGVdN4v_log1p),
-    ALLOW(_ZGVeN8v_log1p),
-    ALLOW(_ZGVbN4v_log1pf),
-    ALLOW(_ZGVcN8v_log1pf),
-    ALLOW(_ZGVdN8v_log1pf),
-    ALLOW(_ZGVeN16v_log1pf),
-    ALLOW(_ZGVbN2v_log2),
-    ALLOW(_ZGVcN4v_log2),
-    ALLOW(_ZGVdN4v_log2),
-    ALLOW(_ZGVeN8v_log2),
-    ALLOW(_ZGVbN4v_log2f),
-    ALLOW(_ZGVcN8v_log2f),
-    ALLOW(_ZGVdN8v_log2f),
-    ALLOW(_ZGVeN16v_log2f),
-    ALLOW(_ZGVbN2v_sin),
-    ALLOW(_ZGVcN4v_sin),
-    ALLOW(_ZGVdN4v_sin),
-    ALLOW(_ZGVeN8v_sin),
-    ALLOW(_ZGVbN4v_sinf),
-    ALLOW(_ZGVcN8v_sinf),
-    ALLOW(_ZGVdN8v_sinf),
-    ALLOW(_ZGVeN16v_sinf),
-    ALLOW(_ZGVbN2v_sinh),
-    ALLOW(_ZGVcN4v_sinh),
-    ALLOW(_ZGVdN4v_sinh),
-    ALLOW(_ZGVeN8v_sinh),
-    ALLOW(_ZGVbN4v_sinhf),
-    ALLOW(_ZGVcN8v_sinhf),
-    ALLOW(_ZGVdN8v_sinhf),
-    ALLOW(_ZGVeN16v_sinhf),
-    ALLOW(_ZGVbN2v_tan),
-    ALLOW(_ZGVcN4v_tan),
-    ALLOW(_ZGVdN4v_tan),
-    ALLOW(_ZGVeN8v_tan),
-    ALLOW(_ZGVbN4v_tanf),
-    ALLOW(_ZGVcN8v_tanf),
-    ALLOW(_ZGVdN8v_tanf),
-    ALLOW(_ZGVeN16v_tanf),
-    ALLOW(_ZGVbN2v_tanh),
-    ALLOW(_ZGVcN4v_tanh),
-    ALLOW(_ZGVdN4v_tanh),
-    ALLOW(_ZGVeN8v_tanh),
-    ALLOW(_ZGVbN4v_tanhf),
-    ALLOW(_ZGVcN8v_tanhf),
-    ALLOW(_ZGVdN8v_tanhf),
-    ALLOW(_ZGVeN16v_tanhf),
-    ALLOW(_ZGVbN2vv_atan2),
-    ALLOW(_ZGVcN4vv_atan2),
-    ALLOW(_ZGVdN4vv_atan2),
-    ALLOW(_ZGVeN8vv_atan2),
-    ALLOW(_ZGVbN4vv_atan2f),
-    ALLOW(_ZGVcN8vv_atan2f),
-    ALLOW(_ZGVdN8vv_atan2f),
-    ALLOW(_ZGVeN16vv_atan2f),
-    ALLOW(_ZGVbN2vv_hypot),
-    ALLOW(_ZGVcN4vv_hypot),
-    ALLOW(_ZGVdN4vv_hypot),
-    ALLOW(_ZGVeN8vv_hypot),
-    ALLOW(_ZGVbN4vv_hypotf),
-    ALLOW(_ZGVcN8vv_hypotf),
-    ALLOW(_ZGVdN8vv_hypotf),
-    ALLOW(_ZGVeN16vv_hypotf),
-    ALLOW(_ZGVbN2vv_pow),
-    ALLOW(_ZGVcN4vv_pow),
-    ALLOW(_ZGVdN4vv_pow),
-    ALLOW(_ZGVeN8vv_pow),
-    ALLOW(_ZGVbN4vv_powf),
-    ALLOW(_ZGVcN8vv_powf),
-    ALLOW(_ZGVdN8vv_powf),
-    ALLOW(_ZGVeN16vv_powf),
-    ALLOW(_ZGVbN2vvv_sincos),
-    ALLOW(_ZGVbN2vl8l8_sincos),
-    ALLOW(_ZGVcN4vvv_sincos),
-    ALLOW(_ZGVcN4vl8l8_sincos),
-    ALLOW(_ZGVdN4vvv_sincos),
-    ALLOW(_ZGVdN4vl8l8_sincos),
-    ALLOW(_ZGVeN8vvv_sincos),
-    ALLOW(_ZGVeN8vl8l8_sincos),
-    ALLOW(_ZGVbN4vvv_sincosf),
-    ALLOW(_ZGVbN4vl4l4_sincosf),
-    ALLOW(_ZGVcN8vvv_sincosf),
-    ALLOW(_ZGVcN8vl4l4_sincosf),
-    ALLOW(_ZGVdN8vvv_sincosf),
-    ALLOW(_ZGVdN8vl4l4_sincosf),
-    ALLOW(_ZGVeN16vvv_sincosf),
-    ALLOW(_ZGVeN16vl4l4_sincosf),
-#endif
 };
 
-runner_function symbol_find(const char *name)
+static runner_function find_in(const struct symbol *list, size_t count, const char *name)
 {
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        if (strcmp(symbols[i].name, name) == 0)
-            return symbols[i].function;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, name) == 0)
+            return list[i].function;
     }
     return NULL;
 }
 
-bool symbol_list(void)
+runner_function symbol_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
-        if (printf("symbol %s\n", symbols[i].name) < 0)
+    const runner_function found = find_in(symbols, sizeof symbols / sizeof *symbols, name);
+    return found ? found : find_in(libmvec_symbols, libmvec_symbol_count, name);
+}
+
+static bool print_all(const struct symbol *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (printf("symbol %s\n", list[i].name) < 0)
             return false;
     }
-    return fflush(stdout) == 0;
+    return true;
+}
+
+bool symbol_list(void)
+{
+    return print_all(symbols, sizeof symbols / sizeof *symbols) &&
+           print_all(libmvec_symbols, libmvec_symbol_count) && fflush(stdout) == 0;
 }
