@@ -279,14 +279,14 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->is_double = str_equal(request->real_name, "double");
     image->in_place = task_is_in_place(request->task);
     image->wrong = has_marker(source, "wrong");
-    image->nothing = has_marker(source, "nothing");
+    const bool is_empty = strstr(source, ")\n{}") != NULL;
+    image->nothing = is_empty || has_marker(source, "nothing");
     image->crash = has_marker(source, "crash");
     image->hang = has_marker(source, "hang");
     image->noisy = has_marker(source, "noisy");
     image->early = has_marker(source, "early");
     image->late = has_marker(source, "late");
-    image->call_ns =
-        call_time(source, "fake: time=", strstr(source, ")\n{}") ? 0 : DEFAULT_CALL_NS);
+    image->call_ns = call_time(source, "fake: time=", is_empty ? 0 : DEFAULT_CALL_NS);
     if (has_marker(source, "landscape") || has_marker(source, "sources"))
         image->call_ns = (int64_t)((double)image->call_ns * landscape_at(request->candidate));
     image->cold_ns = call_time(source, "fake: cold=", image->call_ns);
