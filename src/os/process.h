@@ -42,6 +42,8 @@ struct process_opts {
      * does not exist is left out. */
     const char *const *read_paths;
     const char *const *write_paths;
+    bool reads_own_proc; /* with confine: its own entry below /proc too, not that of another
+                            process, its children's among them */
 };
 
 struct process_result {

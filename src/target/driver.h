@@ -58,6 +58,9 @@ struct target_driver {
     bool (*lines)(struct target *target, const void *image, size_t image_bytes,
                   const uint64_t *addresses, size_t count, struct arena *arena,
                   struct tool_output *out, struct err *err);
+    bool (*misses)(struct target *target, const struct build_request *request,
+                   const struct simulated_call *call, struct arena *arena, struct tool_output *out,
+                   struct err *err);
     size_t (*tools)(const struct target *target, struct arena *arena, struct target_tool *out,
                     size_t capacity);
 

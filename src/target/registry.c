@@ -155,6 +155,16 @@ bool target_throughput(struct target *target, const char *block, struct arena *a
     return true;
 }
 
+bool target_misses(struct target *target, const struct build_request *request,
+                   const struct simulated_call *call, struct arena *arena, struct tool_output *out,
+                   struct err *err)
+{
+    if (target->driver->misses)
+        return target->driver->misses(target, request, call, arena, out, err);
+    *out = no_tool(target, arena);
+    return true;
+}
+
 bool target_lines(struct target *target, const void *image, size_t image_bytes,
                   const uint64_t *addresses, size_t count, struct arena *arena,
                   struct tool_output *out, struct err *err)

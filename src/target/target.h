@@ -140,7 +140,11 @@ bool target_build_all(struct target *target, const struct build_request *request
                       struct arena *arena, struct build_result *out, struct err *err);
 
 /* What a tool beside the compiler said, as it wrote it: text from outside, for profile/ to read. */
-enum { TARGET_MOST_TOOL_BYTES = 1024 * 1024, TARGET_MAX_TOOLS = 8 };
+enum {
+    TARGET_MOST_TOOL_BYTES = 1024 * 1024,
+    TARGET_MAX_TOOLS = 8,
+    TARGET_MOST_CALL_BUFFERS = SESSION_MAX_BUFFERS
+};
 struct tool_output {
     const char *tool;    /* "gcc-12", "llvm-mca-14" */
     const char *text;    /* at most TARGET_MOST_TOOL_BYTES; "" where there is a problem */
@@ -166,6 +170,25 @@ bool target_notes(struct target *target, const struct build_request *request, st
  * processor. Confined too; one that cannot be run is a problem, as for target_notes. */
 bool target_throughput(struct target *target, const char *block, struct arena *arena,
                        struct tool_output *out, struct err *err);
+
+/* One call, with all that it is given. */
+struct simulated_call {
+    const void *contents[TARGET_MOST_CALL_BUFFERS]; /* of each buffer; NULL: zeros */
+    size_t bytes[TARGET_MOST_CALL_BUFFERS];
+    size_t buffer_count;
+    const int64_t *ints; /* as for a session */
+    size_t int_count;
+    const double *reals;
+    size_t real_count;
+};
+/* Misses of simulated caches by line, in a call of a candidate: what cachegrind writes, with a
+ * first level and, in the place of the last one, a second as large as those of this machine. The
+ * simulator knows no AVX-512: the candidate is built without. It and its checks are those of
+ * target_build; the box is a compiler's, not that of a session. Anything that does not work is a
+ * problem. */
+bool target_misses(struct target *target, const struct build_request *request,
+                   const struct simulated_call *call, struct arena *arena, struct tool_output *out,
+                   struct err *err);
 
 /* The lines that addresses in an image come from, which was built with them: "0x1f4", then
  * "FILE:LINE", for what was inlined also "FILE:LINE" of each caller, for each address in turn. */

@@ -453,6 +453,24 @@ static void os_run__confined__reads_only_what_is_named(void **state)
     assert_string_equal(result.out, "secret");
 }
 
+/* Its own entry below /proc, and nobody else's. */
+static void os_run__confined_with_own_proc__reads_no_other(void **state)
+{
+    struct fixture *f = *state;
+    if (os_landlock_abi() < 1)
+        skip_counted();
+    struct process_opts opts = {.argv = ARGV("cat", "/proc/self/comm"),
+                                .confine = true,
+                                .read_paths = ARGV("/usr", "/lib", "/lib64", "/bin")};
+    assert_int_not_equal(run(f, &opts).exit_code, 0);
+    opts.reads_own_proc = true;
+    assert_string_equal(run(f, &opts).out, "cat\n");
+    opts.argv = ARGV("cat", arena_printf(&f->arena, "/proc/%ld/comm", (long)getpid()));
+    assert_int_not_equal(run(f, &opts).exit_code, 0);
+    opts.argv = ARGV("cat", "/proc/1/comm");
+    assert_int_not_equal(run(f, &opts).exit_code, 0);
+}
+
 static void os_run__confined__link_to_a_secret__is_not_read(void **state)
 {
     struct fixture *f = *state;
@@ -783,6 +801,7 @@ int main(int argc, char **argv)
         TEST(os_run__limits__memory_and_no_core),
         TEST(os_run__from_many_threads__each_gets_its_own),
         TEST(os_run__confined__reads_only_what_is_named),
+        TEST(os_run__confined_with_own_proc__reads_no_other),
         TEST(os_run__confined__link_to_a_secret__is_not_read),
         TEST(os_run__confined__writes_only_where_allowed),
         TEST(os_run__confined__truncates_only_where_allowed),

@@ -180,12 +180,45 @@ static void target_lines__no_image__a_problem_and_no_error(void **state)
     assert_true(lines.problem[0] != '\0' || !strstr(lines.text, "candidate.c"));
 }
 
+/* Where valgrind is: counts of the candidate's lines, without AVX-512. */
+static void target_misses__one_call__counts_by_line_or_a_reason(void **state)
+{
+    static const int64_t n = ELEMENTS;
+    struct fixture *f = *state;
+    float x[ELEMENTS] = {0};
+    const struct candidate candidate = {
+        .source = "#include <math.h>\n#include <stdint.h>\n"
+                  "void k(const real *x, real *y, int64_t n)\n{\n"
+                  "    for (int64_t i = 0; i < n; i++) y[i] = expf(x[i]);\n}\n",
+        .flags = {"-O3", "-march=native"},
+        .flag_count = 2};
+    const struct build_request request = {
+        .task = f->task, .candidate = &candidate, .real_name = "float"};
+    const struct simulated_call call = {
+        .contents = {x}, .bytes = {BYTES, BYTES}, .buffer_count = 2, .ints = &n, .int_count = 1};
+    struct tool_output said;
+    if (!target_misses(f->target, &request, &call, &f->arena, &said, &f->err))
+        fail_msg("%s", f->err.message);
+    if (strstr(said.problem, "not installed") || strstr(said.problem, "cannot read") ||
+        strstr(said.problem, "not known")) {
+        print_message("skipped: %s\n", said.problem);
+        skip();
+    }
+    assert_string_equal(said.problem, "");
+    assert_non_null(strstr(said.text, "desc: D1 cache:"));
+    const char *file = strstr(said.text, "candidate.c\n");
+    assert_non_null(file);
+    const char *line = strstr(file, "\n5 ");
+    assert_non_null(line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(target_build__with_lines__the_same_code),
         cmocka_unit_test(session_samples__one_hot_line__most_are_there),
         cmocka_unit_test(target_lines__no_image__a_problem_and_no_error),
+        cmocka_unit_test(target_misses__one_call__counts_by_line_or_a_reason),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

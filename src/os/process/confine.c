@@ -276,7 +276,8 @@ bool confine_prepare(const char *const *read_paths, const char *const *write_pat
         if (!allow_all(ruleset_fd, read_paths, write_paths, attr.handled_access_fs, err))
             return false;
     }
-    *out = (struct confinement){.ruleset_fd = os_take_fd(&ruleset_fd)};
+    *out = (struct confinement){.ruleset_fd = os_take_fd(&ruleset_fd),
+                                .own_proc_access = FS_READ_FILE | FS_READ_DIR};
     if (os_has_seccomp())
         build_filter(out);
     return true;
@@ -287,9 +288,25 @@ void confine_release(struct confinement *confinement)
     os_close(&confinement->ruleset_fd);
 }
 
+/* What /proc/self is, only the child itself knows. */
+static bool allow_own_proc(const struct confinement *confinement)
+{
+    const int fd = open("/proc/self", O_PATH | O_CLOEXEC);
+    const struct path_beneath_attr rule = {.allowed_access = confinement->own_proc_access,
+                                           .parent_fd = fd};
+    if (fd < 0)
+        return errno == ENOENT;
+    const bool ok =
+        syscall(NR_LANDLOCK_ADD_RULE, confinement->ruleset_fd, RULE_PATH_BENEATH, &rule, 0) == 0;
+    (void)close(fd);
+    return ok;
+}
+
 bool confine_self(const struct confinement *confinement)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return false;
+    if (confinement->ruleset_fd >= 0 && confinement->reads_own_proc && !allow_own_proc(confinement))
         return false;
     if (confinement->ruleset_fd >= 0 &&
         syscall(NR_LANDLOCK_RESTRICT_SELF, confinement->ruleset_fd, 0) != 0)

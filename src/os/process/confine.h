@@ -13,11 +13,14 @@
 
 #include <linux/filter.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { CONFINE_FILTER_MAX = 64 };
 
 struct confinement {
     int ruleset_fd; /* Landlock, or -1 */
+    bool reads_own_proc;
+    uint64_t own_proc_access;
     unsigned short filter_length;
     struct sock_filter filter[CONFINE_FILTER_MAX];
 };

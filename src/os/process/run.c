@@ -301,6 +301,7 @@ bool os_run(const struct process_opts *opts, struct arena *arena, struct process
     if (opts->confine) {
         if (!confine_prepare(opts->read_paths, opts->write_paths, &confinement, err))
             return err_within(err, "confining '%s'", opts->argv[0]);
+        confinement.reads_own_proc = opts->reads_own_proc;
         plan.confinement = &confinement;
     }
 

@@ -53,6 +53,11 @@ bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_n
 /* tools.c: makes the folder, works in it, removes it. */
 bool build_in_folder(struct building *b, bool (*work)(struct building *b, void *context),
                      void *context);
+/* May a confined program be this one? A kernel without Landlock lets it. */
+bool build_box_reads(const struct target *target, const char *path, struct arena *arena);
+/* A file that a tool wrote, as far as it is taken: cut at the end of a line. */
+struct tool_output build_take_file(const struct building *b, const char *tool, const char *name,
+                                   size_t most_bytes);
 /* Why a tool that was run gave nothing; and the output of one that gave nothing. */
 const char *build_tool_problem(const struct process_result *result, struct arena *arena);
 struct tool_output build_tool_failed(const char *tool, const char *problem);

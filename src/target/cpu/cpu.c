@@ -195,6 +195,7 @@ const struct target_driver target_cpu = {
     .notes = cpu_notes,
     .throughput = cpu_throughput,
     .lines = cpu_lines,
+    .misses = cpu_misses,
     .tools = cpu_tools,
     .prepare = cpu_session_prepare,
     .load = cpu_session_load,

@@ -13,6 +13,7 @@
  * session.c    what runs of a child say of its candidate; bell.c rings it, launch.c starts it,
  *              watch.c looks at it, evidence.c puts into words how it died
  * sampled.c    where a child is, by its CPU clock; lines.c says which lines of the source that is
+ * cachegrind.c misses of simulated caches
  * probe.c      measuring the machine; fingerprint.c keeps the numbers
  */
 #ifndef KOPE_TARGET_CPU_H
@@ -120,6 +121,13 @@ bool cpu_notes(struct target *target, const struct build_request *request, struc
                struct build_notes *out, struct err *err);
 bool cpu_throughput(struct target *target, const char *block, struct arena *arena,
                     struct tool_output *out, struct err *err);
+/* cachegrind.c */
+bool cpu_misses(struct target *target, const struct build_request *request,
+                const struct simulated_call *call, struct arena *arena, struct tool_output *out,
+                struct err *err);
+/* Why there is no valgrind to be used; "". */
+const char *cachegrind_problem(const struct target *target, struct arena *arena);
+
 /* lines.c */
 bool cpu_lines(struct target *target, const void *image, size_t image_bytes,
                const uint64_t *addresses, size_t count, struct arena *arena,

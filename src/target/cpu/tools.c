@@ -46,9 +46,8 @@ const char *build_tool_problem(const struct process_result *result, struct arena
     return said[0] ? said : arena_printf(arena, "it ended with status %d", result->exit_code);
 }
 
-/* A file that a tool wrote, as far as it is taken: cut at the end of a line. */
-static struct tool_output take_file(const struct building *b, const char *tool, const char *name,
-                                    size_t most_bytes)
+struct tool_output build_take_file(const struct building *b, const char *tool, const char *name,
+                                   size_t most_bytes)
 {
     struct tool_output out = {.tool = tool, .text = "", .problem = ""};
     char *text = NULL;
@@ -109,8 +108,8 @@ static bool notes_in_dir(struct building *b, struct build_notes *out)
         out->timed_out = result.timed_out;
         return true;
     }
-    out->record = take_file(b, tool, record_file, MOST_FILE_BYTES);
-    out->assembly = take_file(b, tool, assembly_file, MOST_FILE_BYTES);
+    out->record = build_take_file(b, tool, record_file, MOST_FILE_BYTES);
+    out->assembly = build_take_file(b, tool, assembly_file, MOST_FILE_BYTES);
     return true;
 }
 
@@ -171,8 +170,7 @@ struct mca {
     const char *name, *path, *problem; /* "llvm-mca-14"; "" where it is fine */
 };
 
-/* May a confined program be this one? A kernel without Landlock lets it. */
-static bool box_reads(const struct target *target, const char *path, struct arena *arena)
+bool build_box_reads(const struct target *target, const char *path, struct arena *arena)
 {
     struct err ignored;
     char *real = NULL;
@@ -199,7 +197,7 @@ static struct mca find_mca(const struct target *target, struct arena *arena)
         const char *name =
             version < OLDEST_MCA ? "llvm-mca" : arena_printf(arena, "llvm-mca-%d", version);
         const char *path = os_find_program(name, arena);
-        if (path && box_reads(target, path, arena))
+        if (path && build_box_reads(target, path, arena))
             return (struct mca){name, path, ""};
         if (path && !out.path)
             out = (struct mca){
@@ -274,6 +272,10 @@ size_t cpu_tools(const struct target *target, struct arena *arena, struct target
          .purpose = "what the hot loop waits for: ports, dependences, the front end",
          .problem = mca.problem,
          .help = mca.path ? "install it below /usr" : "apt-get install llvm"},
+        {.name = "cachegrind",
+         .purpose = "which line misses the caches",
+         .problem = cachegrind_problem(target, arena),
+         .help = "apt-get install valgrind"},
         {.name = "sampling by the CPU clock",
          .purpose = "which line takes the time",
          .problem = sampled_problem(arena),

@@ -33,6 +33,7 @@
  *   fake: hot-loop              the code is a loop of scalar additions
  *   fake: missed LINE WORDS     gcc's record says that the loop there is not vectorized, and why
  *   fake: samples LINE HITS     it is seen at that line so often; line 0: in expf
+ *   fake: misses LINE ACCESSES L1 L2  of simulated caches at that line
  * No process is started; buffers are ordinary memory of this process.
  */
 #include "target/driver.h"
@@ -540,6 +541,31 @@ static bool fake_lines(struct target *target, const void *image, size_t image_by
     return true;
 }
 
+/* As cachegrind writes it. */
+static bool fake_misses(struct target *target, const struct build_request *request,
+                        const struct simulated_call *call, struct arena *arena,
+                        struct tool_output *out, struct err *err)
+{
+    static const char marker[] = "fake: misses ";
+    const int64_t *bytes = target->features.cache_bytes;
+    const char *text = arena_printf(
+        arena,
+        "desc: D1 cache: %lld B\ndesc: LL cache: %lld B\nevents: Ir Dr D1mr DLmr\nfl=candidate.c\n",
+        (long long)bytes[0], (long long)bytes[1]);
+    (void)call, (void)err;
+    for (const char *at = strstr(request->candidate->source, marker); at; at = strstr(at, marker)) {
+        long long numbers[4] = {0};
+        char *end = NULL;
+        at += strlen(marker);
+        for (size_t i = 0; i < 4; i++, at = end)
+            numbers[i] = strtoll(at, &end, 10);
+        text = arena_printf(arena, "%s%lld 0 %lld %lld %lld\n", text, numbers[0], numbers[1],
+                            numbers[2], numbers[3]);
+    }
+    *out = (struct tool_output){.tool = "cachegrind", .text = text, .problem = ""};
+    return true;
+}
+
 static void fake_stop(struct session *session)
 {
     (void)session; /* everything is in its arena */
@@ -559,6 +585,7 @@ const struct target_driver target_fake = {
     .build = fake_build,
     .notes = fake_notes,
     .lines = fake_lines,
+    .misses = fake_misses,
     .start = fake_start,
     .run = fake_run,
     .set_ints = fake_set_ints,
