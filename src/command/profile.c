@@ -12,8 +12,8 @@ static const struct param profile_params[] = {
      PARAM_TEXT, false, false, NULL},
     {"flags", "FLAGS", "of the candidate, in one argument, from the allowed set", "the baseline's",
      PARAM_TEXT, false, false, NULL},
-    {"no-timing", NULL, "without a roofline class: every tool runs", NULL, PARAM_FLAG, false, false,
-     NULL},
+    {"no-timing", NULL, "without a roofline class: the tools that need no run", NULL, PARAM_FLAG,
+     false, false, NULL},
     {"all", NULL, "every tool, whatever the roofline class says", NULL, PARAM_FLAG, false, false,
      NULL},
     {"target", "NAME", "where it runs", "cpu", PARAM_TEXT, false, false, NULL},
@@ -122,11 +122,12 @@ const struct command command_profile = {
     .description =
         "Times the candidate in the gate, says how far it is from what memory and arithmetic of "
         "this machine allow (its\nroofline class), and runs the tools that this class is worth: "
-        "samples by line of the running candidate, the\ncompiler's record of loops that it did not "
-        "vectorize, a look at the code of the hot loop, and llvm-mca on it.\nEach finding has a "
-        "number, a line of the candidate's source where there is one, and the moves that answer "
-        "it, the\nlikeliest first. A tool that is missing or has nothing to read is named with the "
-        "reason. Nothing is remembered;\n'kope optimize' notes the findings of each new best.",
+        "samples by line of the running candidate,\nmisses of simulated caches at a smaller size, "
+        "the compiler's record of loops that it did not vectorize, a\nlook at the code of the hot "
+        "loop, and llvm-mca on it. Each finding has a number, a line of the candidate's\nsource "
+        "where there is one, and the moves that answer it, the likeliest first. A tool that is "
+        "missing or has\nnothing to read is named with the reason. Nothing is remembered; 'kope "
+        "optimize' notes the findings of each\nnew best.",
     .examples = "  kope profile examples/softmax\n"
                 "  kope profile examples/softmax --candidate fast.c --compiler clang-19\n"
                 "  kope profile examples/softmax --best --all",

@@ -7,6 +7,7 @@
 #include "graph/findings.h"
 
 enum { MOST_SHOWN = 5, NOTES_SHARE = 20 };
+#define SIMULATION_NS INT64_C(2000000000)
 
 bool run_is_roofline(const char *kind)
 {
@@ -103,17 +104,39 @@ static bool watch(struct run *run, const struct profiled *profiled, struct arena
     return true;
 }
 
+/* The simulation takes seconds: a run that has few of them does without. */
+static bool simulate(struct run *run, const struct profiled *profiled, struct arena *arena,
+                     struct profile_misses *out, struct err *err)
+{
+    struct gate_misses counted;
+    *out = (struct profile_misses){.problem = ""};
+    if (!run->gate)
+        out->problem = "nothing is run here";
+    else if (is_long(run, SIMULATION_NS))
+        out->problem = "there is too little time for it in this run";
+    if (out->problem[0])
+        return true;
+    if (!gate_misses(run->gate, profiled->candidate, profiled->slowest_case, arena, &counted, err))
+        return false;
+    *out = (struct profile_misses){.problem = counted.problem,
+                                   .said = counted.said,
+                                   .shape = counted.shape,
+                                   .bytes = counted.bytes};
+    return true;
+}
+
 bool run_profile_tools(struct run *run, const struct profiled *profiled,
                        const struct profile_plan *plan, int64_t limit_ns, struct arena *arena,
                        struct profile *out, struct err *err)
 {
-    struct profile_watch seen;
+    struct profile_runs runs = {.watch = {.problem = ""}, .misses = {.problem = ""}};
     const struct build_request request = {.task = run->task,
                                           .candidate = profiled->candidate,
                                           .real_name = dtype_c_name(run->task->dtype),
                                           .notes_limit_ns = limit_ns};
-    return (!plan->samples || watch(run, profiled, arena, &seen, err)) &&
-           profile_run(run->target, &request, plan, plan->samples ? &seen : NULL, arena, out, err);
+    return (!plan->samples || watch(run, profiled, arena, &runs.watch, err)) &&
+           (!plan->misses || simulate(run, profiled, arena, &runs.misses, err)) &&
+           profile_run(run->target, &request, plan, &runs, arena, out, err);
 }
 
 bool run_note_profile(struct run *run, const char *decision_id, const struct profiled *profiled,

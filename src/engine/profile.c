@@ -126,7 +126,9 @@ static bool profile_it(struct run *run, const struct profile_opts *opts, struct 
     struct profile_plan plan =
         opts->all_tools ? profile_plan(ROOFLINE_UNKNOWN, 0.0)
                         : profile_plan(profiled.roofline.roofline, profiled.roofline.share);
-    plan.samples &= out->exit_code == 0; /* what is wrong is not run again */
+    plan.misses |= opts->all_tools;
+    if (out->exit_code != 0) /* what is wrong is not run again */
+        plan.samples = plan.misses = false;
     run_stage(run, "asking the tools");
     if (!run_profile_tools(run, &profiled, &plan, 0, run->arena, &profile, err))
         return false;

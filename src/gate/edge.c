@@ -17,8 +17,7 @@ enum { MOST_SIZES = 24, MOST_VOLUME = 1 << 15, MOST_TRIES = 64, MOST_GAP = 6 };
     (INT64_C(1) << 20) /* of a shape; more only where the axes allow nothing less                  \
                         */
 
-/* The value that an axis can have next to the wanted one. */
-static int64_t allowed(const struct task_axis *axis, int64_t wanted)
+int64_t edge_allowed(const struct task_axis *axis, int64_t wanted)
 {
     int64_t value = wanted < axis->minimum ? axis->minimum : wanted;
     value += (axis->multiple - value % axis->multiple) % axis->multiple;
@@ -35,7 +34,7 @@ static size_t list_sizes(const struct gate *gate, const struct task_axis *axis, 
                               13, 31, 97};
     size_t count = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        const int64_t value = allowed(axis, wanted[i]);
+        const int64_t value = edge_allowed(axis, wanted[i]);
         bool known = false;
         for (size_t k = 0; k < count; k++)
             known = known || sizes[k] == value;
@@ -55,8 +54,7 @@ static void shuffle(struct gate *gate, int64_t *sizes, size_t count)
     }
 }
 
-/* A leading dimension is no less than its rows: those that are get a little more than that. */
-static void make_room(struct gate *gate, int64_t *axes)
+void edge_make_room(struct gate *gate, int64_t *axes)
 {
     const struct task *task = gate->task;
     for (size_t arg = 0; arg < task->arg_count; arg++) {
@@ -67,8 +65,8 @@ static void make_room(struct gate *gate, int64_t *axes)
         const int64_t used = (int64_t)task_arg_rows(task, arg, &problem).used;
         int64_t *ld = &axes[task->args[arg].ld];
         if (*ld < used)
-            *ld = allowed(&task->axes[task->args[arg].ld],
-                          used + (int64_t)data_below(gate->data, MOST_GAP));
+            *ld = edge_allowed(&task->axes[task->args[arg].ld],
+                               used + (int64_t)data_below(gate->data, MOST_GAP));
     }
 }
 
@@ -80,12 +78,12 @@ static bool make_cheap(struct gate *gate, size_t kept, int64_t *axes)
         double volume = 1;
         for (size_t axis = 0; axis < task->axis_count; axis++)
             volume *= (double)(axes[axis] > 1 ? axes[axis] : 1);
-        make_room(gate, axes);
+        edge_make_room(gate, axes);
         if (volume <= MOST_VOLUME && task_axes_fit(task, axes, EDGE_BYTES))
             return true;
         const size_t axis = data_below(gate->data, task->axis_count);
         if (axis != kept || tries > MOST_TRIES / 2)
-            axes[axis] = allowed(&task->axes[axis], 1 + (int64_t)data_below(gate->data, 4));
+            axes[axis] = edge_allowed(&task->axes[axis], 1 + (int64_t)data_below(gate->data, 4));
     }
     return task_axes_fit(task, axes, EDGE_BYTES);
 }

@@ -115,6 +115,17 @@ struct gate_watch {
 bool gate_watch(struct gate *gate, const struct candidate *candidate, const char *case_name,
                 int64_t call_ns, struct arena *arena, struct gate_watch *out, struct err *err);
 
+/* Misses of simulated caches in one call of a candidate that passed, at a case (as for gate_watch)
+ * made smaller: its longest axis halved until the baseline would take 20 ms. */
+struct gate_misses {
+    const char *problem; /* why nothing is known; "" */
+    struct tool_output said;
+    const char *shape; /* "m=128 n=128 k=128" */
+    double bytes;      /* of all arguments */
+};
+bool gate_misses(struct gate *gate, const struct candidate *candidate, const char *case_name,
+                 struct arena *arena, struct gate_misses *out, struct err *err);
+
 /* What a verdict depends on: gate version, tolerances, task id, target id. */
 struct hash_id gate_id(const struct gate *gate);
 

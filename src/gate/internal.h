@@ -22,7 +22,7 @@
  * record.c    verdicts by machine code
  * decide.c    a verdict with its evidence
  * contest.c   two candidates against each other
- * watch.c     where one spends its time
+ * watch.c     where one spends its time; misses.c which caches it misses
  */
 #ifndef KOPE_GATE_INTERNAL_H
 #define KOPE_GATE_INTERNAL_H
@@ -271,7 +271,11 @@ struct edges {
     size_t rooms[TASK_MAX_ARGS]; /* that hold each of them, in doubles too */
 };
 
-/* edge.c: chooses shapes: names are the arena's. */
+/* edge.c: the value that an axis can have next to the wanted one. */
+int64_t edge_allowed(const struct task_axis *axis, int64_t wanted);
+/* A leading dimension is no less than its rows: those that are get a little more than that. */
+void edge_make_room(struct gate *gate, int64_t *axes);
+/* Chooses shapes: names are the arena's. */
 void edges_choose(struct gate *gate, struct edges *edges);
 /* Draws the probes of all edge sizes; refuses a reference that is not right there. */
 bool edges_draw(struct gate *gate, struct edges *edges, struct err *err);
@@ -359,6 +363,11 @@ struct judgement {
     double error[TASK_MAX_CASES + 1];       /* worst, in units of the baseline's own */
     struct timed_bound bounds[TASK_MAX_CASES][TASK_MAX_ARGS];
 };
+
+/* --- watch.c --------------------------------------------------------------------------------- */
+
+/* Of this name; where there is none that has probes, the one in which the baseline is slowest. */
+size_t watch_case(const struct gate *gate, const char *name);
 
 /* --- gate.c: stages for contest.c ----------------------------------------------------------- */
 

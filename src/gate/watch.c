@@ -30,12 +30,15 @@ static bool build_with_lines(struct judgement *j, const struct candidate *candid
     return true;
 }
 
-static size_t slowest_case(const struct gate *gate)
+size_t watch_case(const struct gate *gate, const char *name)
 {
     size_t slowest = 0;
     for (size_t i = 0; i < gate->task->case_count; i++) {
-        if (gate->cases[i].probe_count > 0 &&
-            gate->cases[i].baseline_ns > gate->cases[slowest].baseline_ns)
+        if (gate->cases[i].probe_count == 0)
+            continue;
+        if (name && str_equal(gate->task->cases[i].name, name))
+            return i;
+        if (gate->cases[i].baseline_ns > gate->cases[slowest].baseline_ns)
             slowest = i;
     }
     return slowest;
@@ -89,11 +92,7 @@ bool gate_watch(struct gate *gate, const struct candidate *candidate, const char
     struct verdict ignored = {0};
     struct judgement j = {.gate = gate, .arena = arena, .out = &ignored};
     struct gate_watch result = {.problem = "", .period_ns = PERIOD_NS};
-    size_t case_index = slowest_case(gate);
-    for (size_t i = 0; case_name && i < gate->task->case_count; i++) {
-        if (gate->cases[i].probe_count > 0 && str_equal(gate->task->cases[i].name, case_name))
-            case_index = i;
-    }
+    const size_t case_index = watch_case(gate, case_name);
     if (!build_with_lines(&j, candidate, &result.problem, err) ||
         (!result.problem[0] && !watch(&j, case_index, call_ns, &result, err)))
         return false;

@@ -4,10 +4,10 @@
  *
  * The roofline class comes first, from measured peaks and the task's counted flops and bytes. It
  * decides which tools are worth running (profile_plan): the compiler's own record of what it did
- * not vectorize, samples of the running candidate by line, a look at the assembly of the hot loop,
- * and llvm-mca on that loop. A tool that is
- * not there, or has nothing to read, is named with the reason; nothing is left out silently. What
- * tools write is hostile input: capped, and read by profile/read.h, which is pure.
+ * not vectorize, samples of the running candidate by line, misses of simulated caches, a look at
+ * the assembly of the hot loop, and llvm-mca on that loop. A tool that is not there, or has nothing
+ * to read, is named with the reason; nothing is left out silently. What tools write is hostile
+ * input: capped, and read by profile/read.h, which is pure.
  *
  * Used by the engine (journal, prompts, beliefs about moves), by 'kope profile' and by the MCP
  * tools. Everything returned is memory of the arena. Threads: those of the target.
@@ -69,6 +69,8 @@ enum finding_kind {
     FINDING_FRONT_END,  /* more instructions than can be issued */
     FINDING_HOT_LINE,   /* much of the time is in one line */
     FINDING_PASSES,     /* several loops, one after the other, share the time */
+    FINDING_L1_MISSES,  /* the same data are fetched again and again, past the first cache */
+    FINDING_L2_MISSES,  /* past the second */
     FINDING_KINDS
 };
 const char *finding_kind_name(enum finding_kind kind);
@@ -95,8 +97,8 @@ struct finding {
 /* Which tools a class is worth. */
 struct profile_plan {
     bool record, loop, throughput;
-    bool samples;    /* the caller has the candidate run for them */
-    const char *why; /* in words */
+    bool samples, misses; /* the caller has the candidate run for them */
+    const char *why;      /* in words */
 };
 struct profile_plan profile_plan(enum roofline_class roofline, double share);
 
@@ -108,6 +110,18 @@ struct profile_watch {
     int64_t period_ns;
     const void *image; /* built with lines */
     size_t image_bytes;
+};
+/* Under simulated caches. */
+struct profile_misses {
+    const char *problem; /* why it was not; "" */
+    struct tool_output said;
+    const char *shape; /* of the call */
+    double bytes;      /* of its arguments */
+};
+/* What the plan has the caller do. */
+struct profile_runs {
+    struct profile_watch watch;
+    struct profile_misses misses;
 };
 
 enum { PROFILE_MAX_FINDINGS = 12, PROFILE_MAX_NOTES = 6 };
@@ -126,10 +140,10 @@ struct profile {
     bool timed_out; /* the compiler was not done in time: it will hardly be for another candidate */
 };
 
-/* Builds `request` once more for its records and runs the tools of the plan. `watch`: what was seen
- * of it; NULL where the plan has no samples. False where the host cannot do it at all. */
+/* Builds `request` once more for its records and runs the tools of the plan. `runs`: what came of
+ * those that the plan has; NULL where it has none. False where the host cannot do it at all. */
 bool profile_run(struct target *target, const struct build_request *request,
-                 const struct profile_plan *plan, const struct profile_watch *watch,
+                 const struct profile_plan *plan, const struct profile_runs *runs,
                  struct arena *arena, struct profile *out, struct err *err);
 
 #endif

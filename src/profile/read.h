@@ -87,6 +87,17 @@ struct sampled {
 size_t profile_read_samples(const struct sampled *sampled, struct arena *arena, struct finding *out,
                             size_t capacity);
 
+/* What cachegrind wrote of one call with arguments of so many bytes: how often each of two caches
+ * was missed, in comparison with how many lines of cache the data have (`*again`: the first one's
+ * ratio; a finding from 2 on), and where most. False where no line of the candidate is counted. */
+struct miss_record {
+    const char *text, *tool, *shape;
+    double bytes;
+    int line_count; /* of the source: a line beyond is none; 0: unknown */
+};
+bool profile_read_misses(const struct miss_record *record, struct arena *arena, struct finding *out,
+                         size_t capacity, size_t *out_count, double *again, struct err *err);
+
 /* Its body for a tool that reads assembly. */
 const char *loop_block(const struct loop *loop, struct arena *arena);
 

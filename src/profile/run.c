@@ -14,27 +14,27 @@ enum { MOST_BLOCK = 600, MOST_OF_A_TOOL = 6, MOST_LOOKED_UP = 512 };
 
 struct profile_plan profile_plan(enum roofline_class roofline, double share)
 {
+    struct profile_plan plan = {.record = true, .loop = true, .throughput = true, .samples = true};
     if (roofline != ROOFLINE_UNKNOWN && share >= NEAR_THE_BOUND)
         return (struct profile_plan){.why = "it is near its bound: there is little left to find"};
+    plan.misses = roofline == ROOFLINE_MEMORY || roofline == ROOFLINE_LATENCY;
     switch (roofline) {
     case ROOFLINE_MEMORY:
-        if (share >= AT_MEMORY)
-            return (struct profile_plan){
-                .record = true,
-                .loop = true,
-                .samples = true,
-                .why = "memory bounds it: how ports are used does not matter"};
-        return (struct profile_plan){true, true, true, true,
-                                     "memory should bound it, and does not yet"};
+        plan.throughput = share < AT_MEMORY;
+        plan.why = plan.throughput ? "memory should bound it, and does not yet"
+                                   : "memory bounds it: how ports are used does not matter";
+        break;
     case ROOFLINE_COMPUTE:
-        return (struct profile_plan){true, true, true, true, "arithmetic bounds it"};
+        plan.why = "arithmetic bounds it";
+        break;
     case ROOFLINE_LATENCY:
-        return (struct profile_plan){true, true, true, true,
-                                     "it is far from memory and peak alike"};
+        plan.why = "it is far from memory and peak alike";
+        break;
     case ROOFLINE_UNKNOWN:
+        plan.why = "nobody knows what bounds it";
         break;
     }
-    return (struct profile_plan){true, true, true, true, "nobody knows what bounds it"};
+    return plan;
 }
 
 /* One profile on its way. */
@@ -42,7 +42,7 @@ struct work {
     struct target *target;
     const struct build_request *request;
     const struct profile_plan *plan;
-    const struct profile_watch *watch;
+    const struct profile_runs *runs;
     struct arena *arena;
     struct profile *out;
     struct loop loops[PROFILE_MAX_LOOPS];
@@ -216,11 +216,11 @@ static size_t choose_places(const struct session_samples *samples, struct sample
 
 static const char *samples_text(const struct work *w, int64_t known)
 {
-    const struct session_samples *samples = &w->watch->samples;
+    const struct session_samples *samples = &w->runs->watch.samples;
     const int64_t total = samples->inside + samples->called;
     const char *text = arena_printf(w->arena, "%lld samples in case %s, one in %lld us of CPU time",
-                                    (long long)total, w->watch->case_name,
-                                    (long long)((w->watch->period_ns + 500) / 1000));
+                                    (long long)total, w->runs->watch.case_name,
+                                    (long long)((w->runs->watch.period_ns + 500) / 1000));
     if (samples->inside > known)
         text = arena_printf(w->arena, "%s; %lld of no known line", text,
                             (long long)(samples->inside - known));
@@ -233,7 +233,7 @@ static const char *samples_text(const struct work *w, int64_t known)
 static bool read_samples(struct work *w, struct err *err)
 {
     static const char tool[] = "cpu-clock";
-    const struct profile_watch *watch = w->watch;
+    const struct profile_watch *watch = &w->runs->watch;
     const struct session_samples *samples = &watch->samples;
     struct finding found[MOST_OF_A_TOOL];
     struct tool_output said = {.text = "", .problem = ""};
@@ -277,6 +277,33 @@ static bool read_samples(struct work *w, struct err *err)
     return true;
 }
 
+static void read_misses(struct work *w)
+{
+    const struct profile_misses *misses = &w->runs->misses;
+    const struct miss_record record = {.text = misses->said.text,
+                                       .tool = misses->said.tool,
+                                       .shape = misses->shape,
+                                       .bytes = misses->bytes,
+                                       .line_count = w->line_count};
+    struct finding found[MOST_OF_A_TOOL];
+    struct err problem;
+    size_t count = 0;
+    double again = 0.0;
+    if (misses->problem[0]) {
+        say(w, "cachegrind", false, misses->problem);
+    } else if (!profile_read_misses(&record, w->arena, found, MOST_OF_A_TOOL, &count, &again,
+                                    &problem)) {
+        say(w, record.tool, false, arena_strdup(w->arena, problem.message));
+    } else {
+        say(w, record.tool, true,
+            arena_printf(w->arena,
+                         "at %s the first cache is missed %.3g times for each line of the "
+                         "data%s",
+                         misses->shape, again, misses->said.is_cut ? "; its file was cut" : ""));
+        keep(w, found, count);
+    }
+}
+
 static int lines_of(const char *source)
 {
     int count = 1;
@@ -286,7 +313,7 @@ static int lines_of(const char *source)
 }
 
 bool profile_run(struct target *target, const struct build_request *request,
-                 const struct profile_plan *plan, const struct profile_watch *watch,
+                 const struct profile_plan *plan, const struct profile_runs *runs,
                  struct arena *arena, struct profile *out, struct err *err)
 {
     struct profile profile = {.count = 0};
@@ -294,7 +321,7 @@ bool profile_run(struct target *target, const struct build_request *request,
     struct work *w = arena_alloc(arena, sizeof *w);
     *w = (struct work){
         .target = target, .request = request, .plan = plan, .arena = arena, .out = &profile};
-    w->watch = watch;
+    w->runs = runs;
     w->line_count = lines_of(request->candidate->source);
     if (plan->record || plan->loop || plan->throughput) {
         if (!target_notes(target, request, arena, &notes, err))
@@ -302,12 +329,14 @@ bool profile_run(struct target *target, const struct build_request *request,
         w->loop_count = profile_find_loops(notes.assembly.text, w->line_count, arena, w->loops,
                                            PROFILE_MAX_LOOPS);
         profile.timed_out = notes.timed_out;
-        if (plan->samples && watch && !read_samples(w, err))
+        if (plan->samples && runs && !read_samples(w, err))
             return false;
         if (plan->record)
             read_record(w, &notes);
         if (!read_assembly(w, &notes, err))
             return false;
+        if (plan->misses && runs)
+            read_misses(w);
     }
     *out = profile;
     return true;

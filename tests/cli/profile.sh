@@ -9,6 +9,12 @@ cp -r "$DATA/landscape" . && echo '/* fake: missed 4 statement clobbers memory: 
 { cat landscape/reference.c; echo '/* fake: samples 4 900 */ /* fake: samples 5 12 */ /* fake: samples 0 600 */'; } >seen.c
 "$KOPE" profile landscape --target fake --candidate seen.c 2>/dev/null | grep -A1 '^hot-line\|cpu-clock'
 "$KOPE" profile landscape --target fake --candidate seen.c --no-timing 2>/dev/null | grep 'cpu-clock'
+# Misses of simulated caches, in comparison with the data; not where these fit.
+cp -r landscape large && sed -i 's/n: 64/n: 65536/' large/task.yaml
+{ cat landscape/reference.c; echo '/* fake: misses 4 131072 60000 8192 */'; } >missing.c
+"$KOPE" profile large --target fake --candidate missing.c 2>/dev/null | grep -A1 '^l[12]-misses\|cachegrind'
+"$KOPE" profile landscape --target fake --candidate missing.c 2>/dev/null | grep 'cachegrind'
+"$KOPE" profile large --target fake 2>/dev/null | grep 'cachegrind'
 # A candidate that is not built or not right has check's exit code, and nobody says that nothing holds it up.
 for verdict in build-failed 'reject M12-object' wrong; do
   { cat landscape/reference.c; echo "/* fake: $verdict */"; } >bad.c

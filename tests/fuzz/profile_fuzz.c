@@ -1,8 +1,8 @@
 /*
  * Any bytes as what tools wrote: a compiler's record (gcc's lines, clang's documents), assembly,
- * llvm-mca's report and addr2line's lines, divided at NUL bytes. Read or refused, never a crash,
- * and what comes out is a finding: a kind that has a name, a number, a line that is none or one, a
- * sentence.
+ * llvm-mca's report, addr2line's lines and cachegrind's file, divided at NUL bytes. Read or
+ * refused, never a crash, and what comes out is a finding: a kind that has a name, a number, a line
+ * that is none or one, a sentence.
  */
 #include "profile/read.h"
 
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MOST = 6, PARTS = 4, MOST_BYTES = 65536 };
+enum { MOST = 6, PARTS = 5, MOST_BYTES = 65536 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,10 +73,24 @@ static void check_samples(const char *text, struct loop *loops, size_t count, st
     check(found, profile_read_samples(&sampled, arena, found, MOST));
 }
 
+static void check_misses(const char *text, struct arena *arena)
+{
+    struct finding found[MOST];
+    struct err err;
+    size_t known = 0;
+    double again = 0.0;
+    const struct miss_record record = {.text = text, .tool = "t", .shape = "n=1", .bytes = 1e6};
+    if (!profile_read_misses(&record, arena, found, MOST, &known, &again, &err))
+        return;
+    check(found, known);
+    if (!isfinite(again))
+        BUG("fuzz: a ratio that is none");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_free) struct arena arena = {0};
-    const char *parts[PARTS] = {"", "", "", ""};
+    const char *parts[PARTS] = {"", "", "", "", ""};
     struct loop loops[MOST];
     struct finding found[MOST];
     struct err err;
@@ -96,5 +110,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(found, known);
     check_loops(loops, count, parts[2], &arena);
     check_samples(parts[3], loops, count, &arena);
+    check_misses(parts[4], &arena);
     return 0;
 }

@@ -457,6 +457,69 @@ static void profile_plan__by_class__tools_that_can_tell_something(void **state)
     assert_false(profile_plan(ROOFLINE_COMPUTE, 0.95).samples);
     assert_true(profile_plan(ROOFLINE_MEMORY, 0.8).samples);
     assert_true(profile_plan(ROOFLINE_LATENCY, 0.1).samples);
+    assert_true(profile_plan(ROOFLINE_MEMORY, 0.8).misses);
+    assert_false(profile_plan(ROOFLINE_COMPUTE, 0.5).misses);
+}
+
+/* 4096 lines of cache; a line beyond the source, another file and what is no number do not count.
+ */
+static void profile_read_misses__more_than_the_data__each_level_and_its_line(void **state)
+{
+    static const char text[] = "desc: I1 cache:         49152 B, 64 B, 12-way associative\n"
+                               "desc: D1 cache:         49152 B, 64 B, 12-way associative\n"
+                               "desc: LL cache:         2097152 B, 64 B, 16-way associative\n"
+                               "cmd: ./call\n"
+                               "events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw \n"
+                               "fl=/tmp/x/call.c\nfn=main\n7 9 0 0 900000 800000 7000 1 0 0\n"
+                               "fl=/tmp/x/candidate.c\nfn=k\n"
+                               "12 100 0 0 40000 20000 900 0 0 0\n"
+                               "12 100 0 0 0 0 0 10000 5000 100\n"
+                               "14 100 0 0 5000 1000 10 x 700 7\n"
+                               "99 1 0 0 900000 900000 900000 1 1 1\n"
+                               "fl=/usr/include/candidate.c.h\n12 1 0 0 5 5000000 5 5 5 5\n"
+                               "summary: 300 0 0 900000 800000 7000 1 0 0\n";
+    struct miss_record record = {
+        .text = text, .tool = "c", .shape = "n=1", .bytes = 4096.0 * 64.0, .line_count = 50};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    struct err err;
+    size_t count = 0;
+    double again = 0.0;
+    (void)state;
+    assert_true(profile_read_misses(&record, &arena, found, MOST, &count, &again, &err));
+    assert_int_equal(count, 1); /* the second level holds all data */
+    assert_int_equal(found[0].kind, FINDING_L1_MISSES);
+    assert_int_equal(found[0].line, 12);
+    assert_true(again > 6.34 && again < 6.35 && found[0].number > 6.34 && found[0].number < 6.35);
+    assert_string_equal(found[0].text,
+                        "at n=1 a first cache of 48 KiB is missed 2.6e+04 times, 6.35 times as "
+                        "often as the data have lines of cache; 96 % of it at line 12, in 50 % of "
+                        "its accesses");
+    record.bytes = 100.0 * 4096.0 * 64.0;
+    assert_true(profile_read_misses(&record, &arena, found, MOST, &count, &again, &err));
+    assert_int_equal(count, 0);
+    record.bytes = 49152.0;
+    assert_true(profile_read_misses(&record, &arena, found, MOST, &count, &again, &err));
+    assert_int_equal(count, 0); /* once in the first cache they stay */
+}
+
+static void profile_read_misses__no_counts__an_error(void **state)
+{
+    static const char *const texts[] = {"", "fl=candidate.c\n12 1 2 3\n",
+                                        "events: Dr D1mr\nfl=other.c\n12 1 2\n",
+                                        "events:\nfl=candidate.c\n12 1 2\n"};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const struct miss_record record = {
+            .text = texts[i], .tool = "c", .shape = "", .bytes = 1e6};
+        size_t count = 77;
+        double again = 7.0;
+        assert_false(profile_read_misses(&record, &arena, found, MOST, &count, &again, &err));
+        assert_int_equal(count, 77);
+    }
 }
 
 /* What was inlined counts where it was inlined; another file, a line that the source does not have,
@@ -575,6 +638,8 @@ int main(void)
         cmocka_unit_test(profile_read_mca__no_report__an_error),
         cmocka_unit_test(finding_kinds__all__have_names_and_moves),
         cmocka_unit_test(profile_plan__by_class__tools_that_can_tell_something),
+        cmocka_unit_test(profile_read_misses__more_than_the_data__each_level_and_its_line),
+        cmocka_unit_test(profile_read_misses__no_counts__an_error),
         cmocka_unit_test(profile_read_lines__inlined_strange_and_twice__the_candidates_own),
         cmocka_unit_test(profile_weigh_loops__samples_elsewhere__that_loop_first),
         cmocka_unit_test(profile_read_samples__enough__shares_with_intervals),
