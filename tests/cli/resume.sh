@@ -10,7 +10,8 @@ kill -INT "$pid"
 wait "$pid"
 echo "interrupted: exit $?"
 "$KOPE" resume last --json >second.jsonl || exit 1
-cat first.jsonl second.jsonl | grep -c '"event":"judged"'
+# What comes to machine code judged before takes nothing from the budget.
+cat first.jsonl second.jsonl | grep '"event":"judged"' | grep -vc '"mechanism":"repeat"'
 cat first.jsonl second.jsonl | sed -n 's/.*"event":"judged".*"decision":"\([0-9a-f]*\)".*/\1/p' | sort | uniq -d | wc -l
 "$KOPE" resume last 2>&1
 echo "ended: exit $?"
