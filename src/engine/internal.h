@@ -37,7 +37,9 @@ struct run_node {
     const char *decision_id; /* "" for the root */
     struct candidate candidate;
     double log_ratio, low, high;
-    const char *step; /* as in its decision: "small", "large", else it was given */
+    const char *step;  /* as in its decision: "small", "large", else it was given */
+    const char *moves; /* that made it of its parent, separated by blanks; "" */
+    bool is_restart;   /* of the plain reference, not of its parent */
     bool is_timed, is_win, confirm_failed;
     const char *code_id; /* its machine code, where that is known to be right or wrong; else "" */
     bool is_repeat;      /* of a node before it: not extended, and no winner */
@@ -106,6 +108,7 @@ struct run {
     const char *contract; /* for the prompt; NULL: that of a model */
     struct proposer *proposer;
     struct search *search;
+    struct rivals *rivals;     /* rivals.c; NULL until something is believed */
     struct search_prior prior; /* of the search; chosen at the beginning of a run, then recorded */
     bool has_prior;
     struct propose_models models; /* llm */

@@ -1,4 +1,4 @@
-#include "engine/internal.h"
+#include "engine/rivals.h"
 
 #include "base/str.h"
 
@@ -50,8 +50,10 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                             .is_win = d->is_win,
                             .confirm_failed = d->confirm_failed,
                             .code_id = "",
+                            .is_restart = propose_is_restart(d->intent),
                             .summary = summary_of(d, run->arena)};
-    if (!candidate_of(run, d, &node.candidate, err))
+    if (!candidate_of(run, d, &node.candidate, err) ||
+        !rivals_moves(run, d->moves, d->derived_from, &node.moves, err))
         return false;
     if (d->exchange_id[0] == '\0') /* else it is counted with its exchange */
         spend(&run->spent, d->tokens_in + d->tokens_out, true, 0.0);
@@ -67,6 +69,7 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                                                 .intent = d->intent,
                                                 .hypothesis = d->hypothesis,
                                                 .predicted_log_ratio = d->predicted_log_ratio,
+                                                .derived_from = d->derived_from,
                                                 .recipe = d->recipe,
                                                 .compiler = d->compiler,
                                                 .flags = d->flags};

@@ -1,5 +1,6 @@
 #include "engine/internal.h"
 #include "engine/replay.h"
+#include "engine/rivals.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -200,7 +201,8 @@ static bool open_search(struct run *run, struct err *err)
         .policy = run->opts.policy, .seed = run->opts.seed, .prior = run->prior};
     if (!search_open(&opts, &run->search, err))
         return false;
-    struct run_node root = {.decision_id = "", .is_timed = true, .summary = "the baseline"};
+    struct run_node root = {
+        .decision_id = "", .moves = "", .is_timed = true, .summary = "the baseline"};
     const struct recipe *plain = recipe_plain(&run->moves, run->arena);
     if (!recipe_candidate(&run->moves, plain, run->arena, &root.candidate, err))
         return false;
@@ -279,6 +281,7 @@ bool run_open(struct run *run, struct err *err)
 
 void run_close(struct run *run)
 {
+    rivals_close(&run->rivals);
     if (run->run_span)
         spans_close(run, "error", NULL);
     trace_close(&run->trace);

@@ -1,5 +1,6 @@
 #include "engine/internal.h"
 #include "engine/replay.h"
+#include "engine/rivals.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -13,6 +14,14 @@ enum {
     MAX_REFUSED_IN_TURN = 1000,
     MAX_EXHAUSTED_IN_TURN = 10000
 };
+
+static const char *words_of(const struct decision_event *decision, struct arena *arena)
+{
+    const char *words = "";
+    for (size_t i = 0; i < decision->move_count && i < DECISION_MAX_MOVES; i++)
+        words = arena_printf(arena, "%s%s%s", words, i == 0 ? "" : " ", decision->moves[i]);
+    return words;
+}
 
 static void add_tried(struct run *run, const char *what)
 {
@@ -181,6 +190,7 @@ bool step_judge_queued(struct run *run, bool *judged, struct err *err)
         /* Paid for and kept; there is nothing to judge. */
         const struct run_node failed = {.decision_id = queued.decision_id,
                                         .code_id = "",
+                                        .moves = "",
                                         .step = queued.decision.step,
                                         .candidate = queued.candidate};
         (void)step_adopt(run, queued.parent, &failed);
@@ -339,6 +349,9 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     if (!step_record_outcome(run, decision_id, false, &verdict, err))
         return false;
     run_count_outcome(run, verdict.kind, verdict.mechanism);
+    const char *moves = words_of(decision, run->arena);
+    if (!rivals_moves(run, moves, decision->derived_from, &moves, err))
+        return false;
     struct run_node node = {
         .decision_id = decision_id,
         .candidate = *candidate,
@@ -346,6 +359,8 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
         .low = verdict.log_low,
         .high = verdict.log_high,
         .step = decision->step,
+        .moves = moves,
+        .is_restart = propose_is_restart(decision->intent),
         .is_timed = verdict.kind == VERDICT_TIMED,
         .is_win = verdict.kind == VERDICT_TIMED && verdict.is_win,
         .summary = verdict_summary(&verdict, run->arena),
@@ -395,11 +410,16 @@ static const char *make_prompt(const struct context *context, struct propose_req
     return context->user_text;
 }
 
-static bool believe(struct run *run, const char *decision_id, struct arena *arena,
-                    struct propose_request *request, struct err *err)
+static bool believe(struct run *run, int node, struct arena *arena, struct propose_request *request,
+                    struct err *err)
 {
+    const char *decision_id = run->nodes[node].decision_id;
     struct move_belief *beliefs = NULL;
-    if (!remember_beliefs(run, arena, &beliefs, &request->belief_count, err) ||
+    if (!remember_beliefs(run, arena, &beliefs, &request->belief_count, err))
+        return false;
+    request->restart_beliefs =
+        arena_memdup(arena, beliefs, request->belief_count * sizeof *beliefs);
+    if (!rivals_believe(run, node, arena, beliefs, request->belief_count, err) ||
         (run->opts.use_findings &&
          !answers_believe(run, decision_id, arena, beliefs, request->belief_count, err)))
         return false;
@@ -431,7 +451,7 @@ bool step_fill_request(struct run *run, int node, bool large_step, const char *r
     run->exchanges.parent = run->nodes[node].decision_id;
     run->exchanges.step = large_step ? "large" : "small";
     if (str_equal(run_proposer_kind(run), "offline"))
-        return believe(run, run->nodes[node].decision_id, arena, request, err);
+        return believe(run, node, arena, request, err);
     struct context *context = arena_alloc(arena, sizeof *context);
     if (!prompt_build(run, node, recorded_context, arena, context, context_id, err))
         return false;

@@ -25,11 +25,12 @@ static double clamp(double value, double low, double high)
     return value < low ? low : value > high ? high : value;
 }
 
-static struct move_belief believe(const struct propose_request *request, const struct move *move)
+static struct move_belief believe(const struct move_belief *all, size_t count,
+                                  const struct move *move)
 {
     struct move_belief belief = prior_of(move);
-    for (size_t i = 0; i < request->belief_count; i++) {
-        const struct move_belief *given = &request->beliefs[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct move_belief *given = &all[i];
         if (!str_equal(given->move, move->name))
             continue;
         if (isfinite(given->mean))
@@ -45,12 +46,14 @@ static struct move_belief believe(const struct propose_request *request, const s
     return belief;
 }
 
-struct move_belief *beliefs_for(const struct propose_request *request, const struct move *catalogue,
-                                size_t count, struct arena *arena)
+struct move_belief *beliefs_for(const struct propose_request *request, bool is_restart,
+                                const struct move *catalogue, size_t count, struct arena *arena)
 {
+    const struct move_belief *all =
+        is_restart && request->restart_beliefs ? request->restart_beliefs : request->beliefs;
     struct move_belief *beliefs = arena_array(arena, count + 1, sizeof *beliefs);
     for (size_t i = 0; i < count; i++)
-        beliefs[i] = believe(request, &catalogue[i]);
+        beliefs[i] = believe(all, request->belief_count, &catalogue[i]);
     return beliefs;
 }
 

@@ -12,10 +12,11 @@
 
 #include <stddef.h>
 
-/* A belief for each move of the catalogue, in its order: the one that the request gives, else the
- * move's prior with a wide spread. Numbers that are none are replaced. */
-struct move_belief *beliefs_for(const struct propose_request *request, const struct move *catalogue,
-                                size_t count, struct arena *arena);
+/* A belief for each move of the catalogue, in its order, from the parent or from the plain recipe
+ * (a restart): the one that the request gives, else the move's prior with a wide spread. Numbers
+ * that are none are replaced. */
+struct move_belief *beliefs_for(const struct propose_request *request, bool is_restart,
+                                const struct move *catalogue, size_t count, struct arena *arena);
 
 /* A draw for each move, in log-ratio, less what a failure costs; all moves are drawn, whether they
  * apply or not, so that a draw depends on the seed only. */

@@ -39,7 +39,7 @@ struct chooser {
     struct arena *arena;
     struct rng rng;
     const char **tried; /* sorted */
-    const struct move_belief *beliefs;
+    const struct move_belief *beliefs, *restart_beliefs;
     const struct recipe *parent;
     const char *parent_text, *plain_text;
 };
@@ -149,12 +149,17 @@ static bool loses_pragma(const struct chooser *c, const struct plan *before,
     return false;
 }
 
+static const struct move_belief *beliefs_of(const struct chooser *c, const struct plan *plan)
+{
+    return plan->is_restart ? c->restart_beliefs : c->beliefs;
+}
+
 /* Takes moves by their draws; after each the better ones are looked at again, since one can make
  * another possible (a compiler, what only it can do). */
 static void compose(struct chooser *c, size_t wanted, struct plan *plan)
 {
     const size_t count = c->state->count;
-    const double *draws = beliefs_draw(c->beliefs, count, &c->rng, c->arena);
+    const double *draws = beliefs_draw(beliefs_of(c, plan), count, &c->rng, c->arena);
     const size_t *order = beliefs_rank(draws, count, c->arena);
     size_t i = 0;
     while (i < count && plan->move_count < wanted) {
@@ -227,8 +232,9 @@ static const char *plan_words(const struct chooser *c, const struct plan *plan, 
         const struct move *move = &c->state->catalogue[plan->moves[i]];
         (void)buf_append_str(&words, i == 0 ? "" : "; ");
         (void)buf_append_str(
-            &words, with_evidence ? belief_sentence(&c->beliefs[plan->moves[i]], move, c->arena)
-                                  : move->intent);
+            &words, with_evidence
+                        ? belief_sentence(&beliefs_of(c, plan)[plan->moves[i]], move, c->arena)
+                        : move->intent);
     }
     return arena_strdup(c->arena, buf_text(&words));
 }
@@ -241,7 +247,7 @@ static bool fill_proposal(const struct chooser *c, const struct plan *plan, stru
     out->candidate.recipe = plan->text;
     out->intent = plan_words(c, plan, false);
     out->hypothesis = plan_words(c, plan, true);
-    out->predicted_log_ratio = beliefs_expected(c->beliefs, plan->moves, plan->move_count);
+    out->predicted_log_ratio = beliefs_expected(beliefs_of(c, plan), plan->moves, plan->move_count);
     if (plan->is_restart)
         out->predicted_log_ratio -= c->request->parent_log_ratio;
     for (size_t i = 0; i < plan->move_count; i++)
@@ -264,7 +270,8 @@ static bool offline_next(struct proposer *proposer, const struct propose_request
     if (recipe && recipe[0] != '\0' && !recipe_parse(state->env, recipe, arena, &c.parent, err))
         return err_within(err, "the recipe of the parent");
     c.parent_text = recipe_text(c.parent, arena);
-    c.beliefs = beliefs_for(request, state->catalogue, state->count, arena);
+    c.beliefs = beliefs_for(request, false, state->catalogue, state->count, arena);
+    c.restart_beliefs = beliefs_for(request, true, state->catalogue, state->count, arena);
     sort_tried(&c);
     const bool found = request->large_step ? choose_several(&c, &plan) || choose_one(&c, &plan) ||
                                                  choose_any_pair(&c, &plan)

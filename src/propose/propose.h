@@ -74,6 +74,8 @@ struct propose_request {
         *tried; /* recipes (offline) or candidate ids that the run has already judged */
     size_t tried_count;
     const struct move_belief *beliefs; /* offline: all moves that anything is known of */
+    /* The same from the plain recipe, as many; NULL: `beliefs`. */
+    const struct move_belief *restart_beliefs;
     size_t belief_count;
     const char *context;                 /* agent: the assembled prompt */
     const struct propose_prompt *prompt; /* llm: the same in parts */

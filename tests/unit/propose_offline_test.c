@@ -268,6 +268,35 @@ static void proposer_next__large_step__restarts_now_and_then(void **state)
     assert_in_range(restarts, 5, 30);
 }
 
+/* From the parent all of a move is lost, from the plain recipe it is the best there is. */
+static void proposer_next__restart__by_what_is_believed_of_the_plain_recipe(void **state)
+{
+    struct fixture *f = *state;
+    struct proposal parent;
+    int restarts = 0;
+    const struct move_belief here = {.move = "unroll", .mean = -9.0, .sd = 0.01};
+    const struct move_belief plain = {.move = "unroll", .mean = 9.0, .sd = 0.01};
+    assert_true(propose(f, (struct propose_request){.seed = 1}, &parent));
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct proposal p;
+        bool has_it = false;
+        assert_true(propose(f,
+                            (struct propose_request){.seed = seed,
+                                                     .large_step = true,
+                                                     .parent = &parent.candidate,
+                                                     .beliefs = &here,
+                                                     .restart_beliefs = &plain,
+                                                     .belief_count = 1},
+                            &p));
+        for (size_t i = 0; i < p.move_count; i++)
+            has_it = has_it || str_equal(p.moves[i], "unroll");
+        const bool is_restart = propose_is_restart(p.intent);
+        restarts += is_restart;
+        assert_true(has_it == is_restart);
+    }
+    assert_true(restarts > 0);
+}
+
 /* Asks until it is exhausted, or `most` times; every proposal has to be new. */
 static size_t exhaust(struct fixture *f, bool large_step, size_t most)
 {
@@ -453,6 +482,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             proposer_next__move_would_take_a_pragma_back__not_in_the_compound, set_up_scan,
             tear_down),
+        cmocka_unit_test_setup_teardown(
+            proposer_next__restart__by_what_is_believed_of_the_plain_recipe, set_up, tear_down),
         cmocka_unit_test_setup_teardown(proposer_next__large_step__restarts_now_and_then, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(proposer_next__everything_tried__exhausted, set_up,

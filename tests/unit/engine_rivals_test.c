@@ -1,0 +1,232 @@
+/* What a move is worth where another of its group is in place: by what relatives measured, and by
+ * what this run did. Winners of other tasks are written by hand. */
+#include "engine_place.h"
+
+#include "base/vec.h"
+#include "engine/rivals.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct place {
+    struct arena arena;
+    struct err err;
+    char *dir;
+    struct run run;
+};
+
+#define assert_ok(p, call)                                                                         \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s", (p)->err.message);                                                      \
+    } while (0)
+
+static int make_place(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    assert_ok(p, os_make_temp_dir("kope-rivals", &p->arena, &p->dir, &p->err));
+    struct run *run = &p->run;
+    run->arena = &p->arena;
+    run->opts = (struct optimize_opts){.task_path = write_task(&p->arena, p->dir),
+                                       .memory_dir = os_path_join(&p->arena, p->dir, "memory"),
+                                       .target = "fake"};
+    assert_ok(p, run_open_for_context(run, &p->err));
+    assert_ok(p, run_record_subject(run, &p->err));
+    assert_ok(p, search_open(&(struct search_opts){.seed = 1}, &run->search, &p->err));
+    run->nodes =
+        vec_reserve_one(run->nodes, run->node_count, &run->node_capacity, sizeof *run->nodes);
+    run->nodes[run->node_count++] = (struct run_node){
+        .decision_id = "", .moves = "", .is_timed = true, .candidate = {.recipe = ""}};
+    *state = p;
+    return 0;
+}
+
+static int remove_place(void **state)
+{
+    struct place *p = *state;
+    run_close(&p->run);
+    const bool ok = os_remove_tree(p->dir, &p->err);
+    arena_free(&p->arena);
+    free(p);
+    return ok ? 0 : -1;
+}
+
+static const char *append(struct place *p, const char *kind, struct buf *body)
+{
+    struct hash_id id;
+    assert_ok(p, memory_append(&p->run.memory, kind, body, &id, &p->err));
+    return arena_strdup(&p->arena, id.text);
+}
+
+static const char *judged(struct place *p, const char *run, const char *task, const char *parent,
+                          const char *move, double log_ratio)
+{
+    struct buf body = {0};
+    event_write_decision(&(struct decision_event){.run_id = run,
+                                                  .parent = parent,
+                                                  .step = "small",
+                                                  .proposer = "offline",
+                                                  .intent = "a test",
+                                                  .moves = {move},
+                                                  .move_count = 1,
+                                                  .recipe = move},
+                         &body);
+    const char *id = append(p, EVENT_DECISION, &body);
+    struct outcome_event outcome = {
+        .run_id = run, .decision_id = id, .target_id = p->run.features->id.text, .task_id = task};
+    outcome.verdict = (struct verdict){.kind = VERDICT_TIMED,
+                                       .log_ratio = log_ratio,
+                                       .log_low = log_ratio - 0.01,
+                                       .log_high = log_ratio + 0.01,
+                                       .is_win = true};
+    event_write_outcome(&outcome, &body);
+    (void)append(p, EVENT_OUTCOME, &body);
+    return id;
+}
+
+/* A relative on which what goes past the caches is slower by a half, in log-ratio. */
+static void relative(struct place *p, const char *name)
+{
+    struct buf body = {0};
+    event_write_task(&(struct task_event){.task_id = name,
+                                          .name = name,
+                                          .family = "elementwise",
+                                          .dtype = "float32",
+                                          .features = ""},
+                     &body);
+    (void)append(p, EVENT_TASK, &body);
+    event_write_run(&(struct run_event){.task_id = name,
+                                        .target_id = p->run.features->id.text,
+                                        .policy = "mcts",
+                                        .proposer = "offline",
+                                        .budget = 4},
+                    &body);
+    const char *run = append(p, EVENT_RUN, &body);
+    const char *vectors = judged(p, run, name, "", "nest-vectors-4", 1.0);
+    const char *flag = judged(p, run, name, vectors, "unroll-4", 1.0);
+    (void)judged(p, run, name, flag, "nest-vectors-4-stream", 0.5);
+    (void)judged(p, run, name, vectors, "nest-vectors-4-stream", 0.5);
+}
+
+/* A candidate of the run itself. */
+static int node(struct place *p, int parent, const char *moves, double log_ratio)
+{
+    const struct run_node made = {.decision_id = "d",
+                                  .code_id = "",
+                                  .candidate = {.recipe = moves},
+                                  .step = "small",
+                                  .moves = moves,
+                                  .is_timed = true,
+                                  .log_ratio = log_ratio};
+    return step_adopt(&p->run, parent, &made);
+}
+
+#define BEFORE 0.77 /* believed without rivals */
+
+static struct move_belief believed(struct place *p, int at, const char *move)
+{
+    const size_t count = p->run.catalogue_count;
+    struct move_belief *beliefs = arena_array(&p->arena, count, sizeof *beliefs);
+    for (size_t i = 0; i < count; i++)
+        beliefs[i] =
+            (struct move_belief){.move = p->run.catalogue[i].name, .mean = BEFORE, .sd = 0.6};
+    assert_ok(p, rivals_believe(&p->run, at, &p->arena, beliefs, count, &p->err));
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(beliefs[i].move, move))
+            return beliefs[i];
+    }
+    fail_msg("there is no move '%s'", move);
+    return beliefs[0];
+}
+
+static void rivals_believe__none_in_place__believed_as_before(void **state)
+{
+    struct place *p = *state;
+    relative(p, "rows");
+    const int other = node(p, SEARCH_ROOT, "unroll-4", 0.1);
+    assert_true(fabs(believed(p, SEARCH_ROOT, "nest-vectors-4-stream").mean - BEFORE) < 1e-12);
+    assert_true(fabs(believed(p, other, "nest-vectors-4-stream").mean - BEFORE) < 1e-12);
+    assert_true(fabs(believed(p, other, "unroll-16").mean) < 0.1);
+    /* Options that add up have no rivals. */
+    const int math = node(p, other, "reassociate", 0.2);
+    assert_true(fabs(believed(p, math, "no-trapping").mean - BEFORE) < 1e-12);
+}
+
+static void rivals_believe__slower_on_relatives__is_a_loss_here(void **state)
+{
+    struct place *p = *state;
+    const int vectors = node(p, SEARCH_ROOT, "nest-vectors-4", 1.0);
+    const double alone = believed(p, vectors, "nest-vectors-4-stream").mean;
+    rivals_close(&p->run.rivals); /* it is read once */
+    relative(p, "rows");
+    relative(p, "columns");
+    const struct move_belief stream = believed(p, vectors, "nest-vectors-4-stream");
+    assert_true(alone > -0.4);
+    assert_true(stream.mean < -0.35);
+    assert_true(stream.sd < 0.15);
+    assert_true(fabs(believed(p, vectors, "nest-vectors-2").mean) < 0.15);
+    assert_true(fabs(believed(p, vectors, "nest-vectors-4").mean) < 1e-12);
+    /* From plain loops it may still be tried. */
+    assert_true(fabs(believed(p, SEARCH_ROOT, "nest-vectors-4-stream").mean - BEFORE) < 1e-12);
+}
+
+static void rivals_believe__this_run_says_otherwise__it_is_believed(void **state)
+{
+    struct place *p = *state;
+    relative(p, "rows");
+    const int vectors = node(p, SEARCH_ROOT, "nest-vectors-4", 1.0);
+    const int flag = node(p, vectors, "unroll-4", 1.0);
+    for (int i = 0; i < 3; i++)
+        (void)node(p, i == 0 ? vectors : flag, "nest-vectors-4-stream", 1.4);
+    assert_true(believed(p, vectors, "nest-vectors-4-stream").mean > 0.1);
+}
+
+static void rivals_believe__from_the_plain_reference_again__nothing_is_in_place(void **state)
+{
+    struct place *p = *state;
+    const int vectors = node(p, SEARCH_ROOT, "nest-vectors-4", 1.0);
+    const struct run_node made = {.decision_id = "d",
+                                  .code_id = "",
+                                  .candidate = {.recipe = "again"},
+                                  .step = "large",
+                                  .moves = "unroll-4",
+                                  .is_restart = true,
+                                  .is_timed = true,
+                                  .log_ratio = 0.1};
+    const int again = step_adopt(&p->run, vectors, &made);
+    assert_true(fabs(believed(p, again, "nest-vectors-2").mean - BEFORE) < 1e-12);
+}
+
+static void rivals_moves__made_of_another_runs_best__the_way_to_it(void **state)
+{
+    struct place *p = *state;
+    const char *words = NULL;
+    const char *run = p->run.task->id.text; /* any */
+    const char *first = judged(p, run, "rows", "", "nest-vectors-4", 1.0);
+    const char *second = judged(p, run, "rows", first, "unroll-4", 1.1);
+    assert_ok(p, rivals_moves(&p->run, "", second, &words, &p->err));
+    assert_string_equal(words, "nest-vectors-4 unroll-4");
+    assert_ok(p, rivals_moves(&p->run, "width-256", second, &words, &p->err));
+    assert_string_equal(words, "width-256");
+    assert_ok(p, rivals_moves(&p->run, "", "", &words, &p->err));
+    assert_string_equal(words, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(rivals_believe__none_in_place__believed_as_before,
+                                        make_place, remove_place),
+        cmocka_unit_test_setup_teardown(rivals_believe__slower_on_relatives__is_a_loss_here,
+                                        make_place, remove_place),
+        cmocka_unit_test_setup_teardown(rivals_believe__this_run_says_otherwise__it_is_believed,
+                                        make_place, remove_place),
+        cmocka_unit_test_setup_teardown(rivals_moves__made_of_another_runs_best__the_way_to_it,
+                                        make_place, remove_place),
+        cmocka_unit_test_setup_teardown(
+            rivals_believe__from_the_plain_reference_again__nothing_is_in_place, make_place,
+            remove_place),
+    };
+    return cmocka_run_group_tests_name("engine_rivals", tests, NULL, NULL);
+}
