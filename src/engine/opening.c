@@ -5,8 +5,10 @@
  * nest at hand. Those that do not apply here, or change nothing, are left out; how much of a
  * sequence is left says how far it can be believed. What the winner did to
  * its nest gives way to what promises clearly more for this one. Sequences that come to the same
- * recipe here speak for it together. Only tasks of this family are asked: what won elsewhere begins
- * worse than what is believed of single moves (decision 37).
+ * recipe here speak for it together. Tasks of other families are asked only where their loops are
+ * of the same kind, that is where what they did to their nest is here, with most of what came with
+ * it, and nothing promises clearly more: else what won there begins worse than what is believed of
+ * single moves (decisions 37 and 49).
  */
 #include "engine/opening.h"
 
@@ -20,6 +22,12 @@
 enum { MOST_MOVES = 32 };
 /* By so much, in log-ratio, must another move on the nest promise more to take its place. */
 #define CLEARLY_MORE 0.3
+/* What a move has to promise, in log-ratio, to loosen the arithmetic in an opening. */
+#define LEAST_FOR_RISK 0.1
+/* Of the moves of a winner of another family so many must be here; what it then says counts less.
+ */
+#define MOST_OF_ALL 0.75
+#define OTHER_WEIGHT 0.5
 /* Gains of openings are drawn towards nothing, as if so much of a relative had gained nothing. */
 #define DOUBT 0.5
 
@@ -194,9 +202,18 @@ static bool has_better_own(const struct player *p, const struct line *line, bool
            promise_on_nest(p, p->best_nest) > promised + CLEARLY_MORE;
 }
 
+/* Arithmetic that is looser for next to nothing: right where it won, wrong where sums are longer or
+ * classes tighter, and then all that came with it is lost. The search finds it where it pays. */
+static bool is_risk(const struct move *move)
+{
+    return move->numerics != NUMERICS_EXACT && move->prior_log_ratio < LEAST_FOR_RISK;
+}
+
 /* A sequence as the moves that are here. Each on the nest stands for the whole nest, so that only
- * the last counts; playing one costs the printing and editing of the text that it makes. */
-static void write_line(const struct player *p, const struct sequence *s, struct line *line)
+ * the last counts; playing one costs the printing and editing of the text that it makes. How many
+ * there would be if all were here. */
+static size_t write_line(const struct player *p, const struct sequence *s, bool is_own_task,
+                         struct line *line)
 {
     struct line all = {.count = 0};
     for (size_t i = 0; i < s->count; i++) {
@@ -206,30 +223,51 @@ static void write_line(const struct player *p, const struct sequence *s, struct 
     }
     *line = (struct line){.count = 0};
     for (size_t i = 0; i < all.count; i++) {
+        if (!is_own_task && is_risk(&p->run->catalogue[all.moves[i]]))
+            continue;
         if (!is_on_nest(p, all.moves[i]) || !is_replaced(p, &all, i))
             line->moves[line->count++] = all.moves[i];
     }
+    return s->count - (all.count - line->count);
 }
 
-/* The share of the moves that are here and apply; those that make the recipe are in `out`. */
-static double play(const struct player *p, const struct sequence *s, bool is_own_task,
+static bool has_nest(const struct player *p, const struct line *line)
+{
+    for (size_t i = 0; i < line->count; i++) {
+        if (is_on_nest(p, line->moves[i]))
+            return true;
+    }
+    return false;
+}
+
+enum kinship { OWN_TASK, OWN_FAMILY, OTHER_FAMILY };
+
+/* The share of the moves that are here and apply; those that make the recipe are in `out`. Of
+ * another family: 0 where the loops here are not of the same kind. */
+static double play(const struct player *p, const struct sequence *s, enum kinship kinship,
                    struct opening *out)
 {
     struct line line;
-    write_line(p, s, &line);
+    const size_t wanted = write_line(p, s, kinship == OWN_TASK, &line);
     const size_t here = line.count;
     if (here == 0)
         return 0.0;
-    if (!is_own_task && has_better_own(p, &line, here < s->count))
+    const bool has_better = kinship != OWN_TASK && has_better_own(p, &line, here < wanted);
+    if (has_better && kinship == OTHER_FAMILY)
+        return 0.0;
+    if (has_better)
         begin_with_own(p, &line);
     play_line(p, &line);
     const size_t applied = line.count < here ? line.count : here;
+    const double share = (double)applied / (double)wanted;
+    if (kinship == OTHER_FAMILY && (share < MOST_OF_ALL || !has_nest(p, &line)))
+        return 0.0;
     drop_idle(p, &line);
     for (size_t i = 0; i < line.count && i < OPENING_MAX_MOVES; i++)
         out->moves[out->move_count++] = p->run->catalogue[line.moves[i]].name;
     out->recipe = line.recipe;
     out->text = recipe_text(line.recipe, p->arena);
-    return (double)applied / (double)s->count;
+    return kinship == OTHER_FAMILY ? OTHER_WEIGHT * share : share;
 }
 
 /* A recipe of a decision whose moves are not known, where it reads here as it stands. */
@@ -289,15 +327,18 @@ static bool ask_all(const struct player *p, const struct graph_decisions *relate
     const char *plain = recipe_text(recipe_plain(&run->moves, p->arena), p->arena);
     for (size_t i = 0; i < related->count; i++) {
         const struct graph_decision *d = &related->items[i];
-        const bool is_own = str_equal(d->task_id, run->task->id.text);
+        const enum kinship kinship = str_equal(d->task_id, run->task->id.text) ? OWN_TASK
+                                     : str_equal(d->family, run->task->family) ? OWN_FAMILY
+                                                                               : OTHER_FAMILY;
         struct opening opening = {.from = d, .votes = 1};
         struct sequence sequence;
-        if (d->log_low <= 0.0 || !str_equal(d->family, run->task->family))
+        if (d->log_low <= 0.0)
             continue;
         if (!sequence_of(run->memory.graph, d->id, p->arena, &sequence, err))
             return false;
-        const double share = sequence.is_known ? play(p, &sequence, is_own, &opening)
-                                               : take_recipe(run, d, p->arena, &opening);
+        const double share = sequence.is_known         ? play(p, &sequence, kinship, &opening)
+                             : kinship == OTHER_FAMILY ? 0.0
+                                                       : take_recipe(run, d, p->arena, &opening);
         if (share > 0.0 && !str_equal(opening.text, plain))
             vote(votes, &opening, share);
     }

@@ -199,6 +199,56 @@ openings_find__two_relatives_agree__speak_for_it_together_and_no_stranger_does(v
     assert_string_equal(p->openings[0].moves[0], "nest-vectors-2");
 }
 
+/* A task of no family here won with a move on loops of the same kind: it is asked, after relatives;
+ * not one whose move is clearly less than what these loops promise. */
+static void openings_find__a_stranger_with_the_same_loops__is_asked_after_relatives(void **state)
+{
+    struct place *p = *state;
+    (void)won(p, &(struct winner){.run = other_task(p, "rows", "elementwise"),
+                                  .task = "rows",
+                                  .parent = "",
+                                  .moves = {"nest-vectors-2"},
+                                  .recipe = "a",
+                                  .log_ratio = 1.0});
+    (void)won(p, &(struct winner){.run = other_task(p, "entropy", "loss"),
+                                  .task = "entropy",
+                                  .parent = "",
+                                  .moves = {"nest-vectors-4", "unroll-16"},
+                                  .recipe = "b",
+                                  .log_ratio = 1.5});
+    (void)won(p, &(struct winner){.run = other_task(p, "product", "contraction"),
+                                  .task = "product",
+                                  .parent = "",
+                                  .moves = {"nest-pack-8x2", "nest-pack-8x3", "unroll-4"},
+                                  .recipe = "c",
+                                  .log_ratio = 3.0});
+    find(p);
+    assert_int_equal(p->count, 2);
+    assert_string_equal(p->openings[0].moves[0], "nest-vectors-2");
+    assert_string_equal(p->openings[1].from->task_name, "entropy");
+    assert_int_equal(p->openings[1].move_count, 2);
+}
+
+/* Reciprocals gain next to nothing, and make other kernels wrong; reassociation is what vectors
+ * need. */
+static void openings_find__looser_arithmetic_for_nothing__is_left_to_the_search(void **state)
+{
+    struct place *p = *state;
+    (void)won(p,
+              &(struct winner){.run = other_task(p, "rows", "elementwise"),
+                               .task = "rows",
+                               .parent = "",
+                               .moves = {"nest-vectors-2", "reciprocal", "reassociate", "unroll-4"},
+                               .recipe = "a",
+                               .log_ratio = 1.0});
+    find(p);
+    assert_int_equal(p->count, 1);
+    assert_null(strstr(p->openings[0].text, "reciprocal,"));
+    for (size_t i = 0; i < p->openings[0].move_count; i++)
+        assert_string_not_equal(p->openings[0].moves[i], "reciprocal");
+    assert_string_equal(p->openings[0].moves[p->openings[0].move_count - 1], "unroll-4");
+}
+
 /* Of two sizes of unrolling the later one stands; the first is no part of what won. */
 static void openings_find__a_later_move_takes_one_back__it_is_left_out(void **state)
 {
@@ -322,6 +372,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             openings_find__two_relatives_agree__speak_for_it_together_and_no_stranger_does,
             make_place, remove_place),
+        cmocka_unit_test_setup_teardown(
+            openings_find__a_stranger_with_the_same_loops__is_asked_after_relatives, make_place,
+            remove_place),
+        cmocka_unit_test_setup_teardown(
+            openings_find__looser_arithmetic_for_nothing__is_left_to_the_search, make_place,
+            remove_place),
         cmocka_unit_test_setup_teardown(openings_find__a_later_move_takes_one_back__it_is_left_out,
                                         make_place, remove_place),
         cmocka_unit_test_setup_teardown(openings_find__a_weaker_nest_move__gives_way_to_ones_own,
