@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-enum { ELEMENTS = 1024, BYTES = ELEMENTS * sizeof(float), RUNS = 4 };
+enum { ELEMENTS = 1024, BYTES = ELEMENTS * sizeof(float), RUNS = 4, TRIES = 20 };
 #define PERIOD_NS INT64_C(200003)
 #define LIMIT_NS INT64_C(60000000000)
 
@@ -109,13 +109,21 @@ static struct session_samples look(struct fixture *f)
     struct session_report report;
     struct session_samples samples;
     const struct session_call call = {{0}};
-    if (!session_start(f->target, &opts, &f->session, &report, &f->err))
-        fail_msg("%s (%s)", f->err.message, f->err.hint);
-    assert_int_equal(report.status, SESSION_OK);
-    for (int i = 0; i < RUNS; i++) {
+    /* What a busy host charges a child for falling asleep looks like work: then it starts anew. */
+    for (int tries = 0, runs = 0; runs < RUNS; runs++) {
+        if (runs == 0) {
+            if (!session_start(f->target, &opts, &f->session, &report, &f->err))
+                fail_msg("%s (%s)", f->err.message, f->err.hint);
+            assert_int_equal(report.status, SESSION_OK);
+        }
         if (!session_run(f->session, &call, 1, false, LIMIT_NS, &report, &f->err))
             fail_msg("%s", f->err.message);
-        assert_true(report.status == SESSION_OK || report.status == SESSION_NOISY);
+        if (report.status == SESSION_OK || report.status == SESSION_NOISY)
+            continue;
+        if (!str_equal(report.mechanism, "M8-quiesce") || ++tries == TRIES)
+            fail_msg("%s: %s", report.mechanism, report.evidence);
+        session_stop(&f->session);
+        runs = -1;
     }
     session_samples(f->session, &f->arena, &samples);
     session_stop(&f->session);
