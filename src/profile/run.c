@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -217,15 +218,15 @@ static size_t choose_places(const struct session_samples *samples, struct sample
 static const char *samples_text(const struct work *w, int64_t known)
 {
     const struct session_samples *samples = &w->runs->watch.samples;
-    const int64_t total = samples->inside + samples->called;
-    const char *text = arena_printf(w->arena, "%lld samples in case %s, one in %lld us of CPU time",
-                                    (long long)total, w->runs->watch.case_name,
-                                    (long long)((w->runs->watch.period_ns + 500) / 1000));
+    const char *text =
+        arena_printf(w->arena, "%" PRId64 " samples in case %s, one in %" PRId64 " us of CPU time",
+                     samples->inside + samples->called, w->runs->watch.case_name,
+                     (w->runs->watch.period_ns + 500) / 1000);
     if (samples->inside > known)
-        text = arena_printf(w->arena, "%s; %lld of no known line", text,
-                            (long long)(samples->inside - known));
+        text = arena_printf(w->arena, "%s; %" PRId64 " of no known line", text,
+                            samples->inside - known);
     if (samples->lost > 0)
-        text = arena_printf(w->arena, "%s; %lld lost", text, (long long)samples->lost);
+        text = arena_printf(w->arena, "%s; %" PRId64 " lost", text, samples->lost);
     return text;
 }
 
@@ -247,8 +248,8 @@ static bool read_samples(struct work *w, struct err *err)
     }
     if (samples->inside + samples->called < PROFILE_FEWEST_SAMPLES) {
         say(w, tool, false,
-            arena_printf(w->arena, "%lld samples are too few to say where the time goes",
-                         (long long)(samples->inside + samples->called)));
+            arena_printf(w->arena, "%" PRId64 " samples are too few to say where the time goes",
+                         samples->inside + samples->called));
         return true;
     }
     const size_t count = choose_places(samples, places);
