@@ -106,7 +106,7 @@ const struct command command_suite_run = {
         "machine that is otherwise quiet, 1 gives the best times.",
     .examples = "  kope suite run examples --arms arms.yaml --seeds 3\n"
                 "  kope suite run examples --arms arms.yaml --tasks gelu,sum --results /tmp/try\n"
-                "  kope suite run examples --arms arms.yaml --seeds 5 --jobs 8",
+                "  kope suite run examples --arms arms.yaml --tasks gelu,sum --seeds 5 --jobs 2",
     .params = run_params,
     .run = run_suite,
 };

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "command/command.h"
 
 #include <stdio.h>
@@ -34,6 +35,72 @@ static void command_table__every_row__is_complete(void **state)
         assert_true(count <= COMMAND_MAX_PARAMS);
     }
     (void)state;
+}
+
+/* The next word of a line as a shell takes it, or NULL: 'a b' is one, and a comment, a pipe or a
+ * bracket ends the command. Writes into the line. */
+static char *next_word(char **line)
+{
+    char *at = *line + strspn(*line, " ");
+    const bool is_quoted = *at == '\'';
+    if (*at == '\0' || strchr("#|)", *at))
+        return NULL;
+    at += is_quoted;
+    char *end = at + strcspn(at, is_quoted ? "'" : " )");
+    *line = end + (*end != '\0' && *end != ')');
+    if (*end == ')')
+        **line = '\0';
+    *end = '\0';
+    return at;
+}
+
+/* Behind the last "kope " of a line that begins a word; NULL where there is none. In 'claude mcp
+ * add kope -- kope mcp' that is the one that is ours. */
+static char *last_call(char *line)
+{
+    static const char program[] = "kope ";
+    char *last = NULL;
+    for (char *at = strstr(line, program); at; at = strstr(at + 1, program)) {
+        if (at == line || strchr(" (", at[-1]))
+            last = at + strlen(program);
+    }
+    return last;
+}
+
+/* Not --json and --quiet, which the program takes for all commands. */
+static void assert_is_bound(struct arena *arena, const char *command, char *line)
+{
+    enum { MOST_WORDS = 32 };
+    const char *words[MOST_WORDS];
+    struct command_call call = {.arena = arena};
+    struct err err = {0};
+    size_t count = 0;
+    for (char *word; count < MOST_WORDS && (word = next_word(&line)) != NULL;) {
+        if (strcmp(word, "--json") != 0 && strcmp(word, "--quiet") != 0)
+            words[count++] = word;
+    }
+    if (!bind(words, count, &call, &err))
+        fail_msg("an example of '%s' is refused: %s", command, err.message);
+}
+
+static void command_bind__examples_of_every_help__are_bound(void **state)
+{
+    struct arena arena = {0};
+    size_t examples = 0;
+    (void)state;
+    for (size_t i = 0; i < command_count; i++) {
+        const char *text = command_table[i]->examples;
+        char *lines = arena_strdup(&arena, text ? text : "");
+        for (char *rest = NULL, *line = strtok_r(lines, "\n", &rest); line;
+             line = strtok_r(NULL, "\n", &rest)) {
+            char *call = last_call(line);
+            if (call)
+                assert_is_bound(&arena, command_table[i]->name, call);
+            examples += call != NULL;
+        }
+    }
+    assert_true(examples > command_count);
+    arena_free(&arena);
 }
 
 static void command_bind__options_in_any_form__are_bound(void **state)
@@ -115,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(command_table__every_row__is_complete),
+        cmocka_unit_test(command_bind__examples_of_every_help__are_bound),
         cmocka_unit_test(command_bind__options_in_any_form__are_bound),
         cmocka_unit_test(command_bind__double_dash__ends_options),
         cmocka_unit_test(command_bind__what_is_wrong__is_a_usage_error),
