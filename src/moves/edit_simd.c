@@ -276,8 +276,7 @@ char *edit_simd(const char *text, const struct task *task, unsigned parts, struc
 {
     struct tokens tokens;
     struct definition d;
-    if (!lex(text, arena, &tokens, refusal) ||
-        !source_find_definition(&tokens, task, &d, refusal))
+    if (!lex(text, arena, &tokens, refusal) || !source_find_definition(&tokens, task, &d, refusal))
         return NULL;
     struct patches patches = {0};
     *refusal = "no innermost loop of that kind is found";

@@ -356,8 +356,7 @@ char *edit_tile(const char *text, const struct task *task, int width, struct are
 {
     struct tokens tokens;
     struct definition d;
-    if (!lex(text, arena, &tokens, refusal) ||
-        !source_find_definition(&tokens, task, &d, refusal))
+    if (!lex(text, arena, &tokens, refusal) || !source_find_definition(&tokens, task, &d, refusal))
         return NULL;
     struct patches patches = {0};
     *refusal = "no loop sums into a scalar and stores it";

@@ -61,7 +61,7 @@ struct depend {
     struct known_set known[64]; /* asked before */
     size_t known_count;
     size_t read_by_isl; /* texts that depend_read_* left to isl's reader */
-    const char *why; /* the first thing that ended the collection */
+    const char *why;    /* the first thing that ended the collection */
 };
 
 /* Which of the two runs of a pair. */
