@@ -83,6 +83,7 @@ static const char *const helpers[] = {
     "vreal_tanh",
     "vreal_1_plus_tanh",
     "vreal_transpose",
+    "vreal_pin",
     "vdot",
     "vdot_signed",
     "vdot_at",

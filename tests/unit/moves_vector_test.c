@@ -912,6 +912,28 @@ static void expand__named_in_kept_text__is_refused(void **state)
     must_hold(text, "__builtin_prefetch(&b[(i + 1) * m + j]);");
 }
 
+/* What lives across rounds, and what a round loads once; for whatever the width asks of a machine.
+ */
+static void pin__vectors_in_variables__stay_in_registers(void **state)
+{
+    static const char sum[] =
+        "for (int64_t i = 0; i < n; i++) { real s = 0;\n"
+        "for (int64_t j = 0; j < m; j++) { const real t = b[i * m + j]; s += t * t; }\n"
+        "x[i] = s; }";
+    CLEANUP(arena_free) struct arena arena = {0};
+    (void)state;
+    const char *text = after(&arena, &plain, sum, "vectorize(j:16);pin(j)");
+    assert_non_null(strstr(text, "#if defined __AVX__\n    __asm__(\"\" : \"+v\"(x));"));
+    assert_non_null(strstr(text, " = vreal_pin(vreal_at(b, i * m + j));"));
+    assert_non_null(strstr(text, "            s_1 = vreal_pin(s_1);\n        }\n"));
+    assert_string_equal(after(&arena, &plain, sum, "pin(j)"),
+                        "loop 'j' has no vectors in variables");
+    assert_string_equal(after(&arena, &plain, sum, "vectorize(j:16);pin(i)"),
+                        "pin(i): loop 'i' is not innermost");
+    assert_string_equal(after(&arena, &plain, sum, "vectorize(j:16);pin(j);pin(j)"),
+                        "pin(j): the vectors of loop 'j' are in registers already");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -939,6 +961,7 @@ int main(void)
         cmocka_unit_test(regtile__rows_of_a_stencil__the_same_element_is_loaded_once),
         cmocka_unit_test(nest_patterns__a_recurrence__none),
         cmocka_unit_test(vector_code__whole_numbers__is_exactly_the_references),
+        cmocka_unit_test(pin__vectors_in_variables__stay_in_registers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -310,7 +310,8 @@ bool nest_delinearize(const struct nest *nest, const struct nest_expr *access,
         *array = access->symbol;
         return subscripts_as_written(access, out, rank, why);
     }
-    if (!nest_flatten(access, &flat, array, why) || !dimensions_of(nest, *array, dimensions, rank, why))
+    if (!nest_flatten(access, &flat, array, why) ||
+        !dimensions_of(nest, *array, dimensions, rank, why))
         return false;
     for (size_t d = 0; d < *rank; d++) {
         struct poly_term stride = {.factor = 1};

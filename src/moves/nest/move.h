@@ -15,6 +15,7 @@ extern const struct nest_move nest_move_interchange;
 extern const struct nest_move nest_move_jam;
 extern const struct nest_move nest_move_pack;
 extern const struct nest_move nest_move_peel;
+extern const struct nest_move nest_move_pin;
 extern const struct nest_move nest_move_prefetch;
 extern const struct nest_move nest_move_privatize;
 extern const struct nest_move nest_move_promote;

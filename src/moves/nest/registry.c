@@ -31,6 +31,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_reciprocal,
     &nest_move_argmax,
     &nest_move_transpose,
+    &nest_move_pin,
     &nest_move_prefetch,
     &nest_move_stream,
 };
