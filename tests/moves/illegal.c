@@ -57,6 +57,8 @@ static const struct form forms[] = {
      "dependence on a carried by i, distance (%1)", 19, 1},
     {FROM("0") "y[i] = b[i]; for (int64_t j = 0; j < n; j++) a[j * m] = y[j + %1];", "fuse(i,j)",
      "dependence on y", 30, 1},
+    {FROM("0") "y[i] = b[i]; for (int64_t j = 0; j < n; j++) a[j * m] = y[j + %1 + %2];",
+     "fuse(i,j:%2)", "dependence on y", 10, 3},
     {FROM("%1") "a[i * m + 1] = y[i]; for (int64_t j = %1; j < n; j++) y[j + %2] = 1;", "fuse(i,j)",
      "dependence on y", 12, 4},
     {FROM("%1") "{ x[0] = a[(i - %1) * m + 1]; a[i * m + 1] = b[i]; }", "distribute(i:1)",
@@ -186,6 +188,7 @@ static bool check_one(const struct form *form, bool is_in_place, int d, int e, s
     const char *why = NULL;
     const char *body = fill(form->body, d, e, &arena);
     const char *words = fill(form->words, d, e, &arena);
+    const char *steps = fill(form->steps, d, e, &arena);
     const char *source = arena_printf(
         &arena,
         "#include <stdint.h>\nvoid f(uint32_t *a, const uint32_t *b, uint32_t *c, uint32_t *x, "
@@ -196,26 +199,25 @@ static bool check_one(const struct form *form, bool is_in_place, int d, int e, s
         (void)printf("not read: %s\n%s\n", why, body);
         return false;
     }
-    if (nest_apply(nest, form->steps, NULL, &arena, &out, &why)) {
-        (void)printf("%s is ACCEPTED for\n%s\n", form->steps, body);
+    if (nest_apply(nest, steps, NULL, &arena, &out, &why)) {
+        (void)printf("%s is ACCEPTED for\n%s\n", steps, body);
         return false;
     }
     if (!strstr(why, words)) {
-        (void)printf("%s is refused by '%s', and not by '%s', for\n%s\n", form->steps, why, words,
-                     body);
+        (void)printf("%s is refused by '%s', and not by '%s', for\n%s\n", steps, why, words, body);
         return false;
     }
     if (strstr(words, "could overflow"))
         return true; /* what comes of it is not defined, and may be the same */
-    const char *forced = force(nest, form->steps, &arena, &why);
+    const char *forced = force(nest, steps, &arena, &why);
     if (!forced) {
-        (void)printf("%s cannot be done at all (%s) for\n%s\n", form->steps, why, body);
+        (void)printf("%s cannot be done at all (%s) for\n%s\n", steps, why, body);
         return false;
     }
     const struct variant variant = {.reference = program_add_reference(p, source),
                                     .is_in_place = is_in_place,
                                     .must_differ = true,
-                                    .steps = form->steps};
+                                    .steps = steps};
     program_add_variant(p, forced, &variant);
     return true;
 }

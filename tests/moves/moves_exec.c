@@ -62,8 +62,8 @@ static const char *const forms[] = {
     "expand(V,L)",     "expand(V,L)",      "promote(A,L)",    "promote(V,L)", "privatize(V,L)",
     "jam(L:2)",        "vectorize(L:W)",   "vectorize(L:W)",  "regtile(R)",   "pack(A:L)",
     "pack(A:L,L)",     "transpose(P)",     "prefetch(L,L:F)", "stream(L)",    "reciprocal(L)",
-    "coalesce(P)",     "coalesce(P)",      "argmax(S)",       "argmax(L)",    "dot(D)",
-    "dot(D)",
+    "coalesce(P)",     "coalesce(P)",      "pin(L)",          "pin(L)",       "fuse(P:F)",
+    "fuse(P:1)",       "argmax(S)",        "argmax(L)",       "dot(D)",       "dot(D)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)

@@ -107,6 +107,17 @@ static void nest_apply__affine_dependences__decide_exactly(void **state)
          NULL},
         {"for (int64_t i = 0; i < n; i++) { a[i * m + 1] = b[i]; x[i] = a[i + m]; }", "reverse(i)",
          "dependence on a carried by i"},
+        /* the second loop so many rounds behind */
+        {IJ("a[i * m + j] = b[(i + 1) * m + j];") IJ("x[j] += a[(i + 1) * m + j];"), "fuse(i,i2)",
+         "dependence on a"},
+        {IJ("a[i * m + j] = b[(i + 1) * m + j];") IJ("x[j] += a[(i + 1) * m + j];"), "fuse(i,i2:1)",
+         NULL},
+        {IJ("a[i * m + j] = x[j];") IJ("x[j] = a[(i + 1) * m + j];"), "fuse(i,i2:1)",
+         "dependence on x"},
+        {IJ("a[i * m + j] = b[j];") IJ("x[i] = a[(i + 2) * m + j];"), "fuse(i,i2:1)",
+         "dependence on a"},
+        {IJ("a[i * m + j] = b[j];") "for (int64_t i = 0; i < n; i++) a[i] = 0;", "fuse(i,i2:1)",
+         "do not have the same fixed bounds"},
         /* what is not affine may be anywhere */
         {"for (int64_t i = 0; i < m; i++) x[k[i]] = b[i];", "reverse(i)",
          "dependence on x carried by i"},

@@ -265,6 +265,19 @@ static void nest_apply__each_move__gives_this_text(void **state)
          "            a[i_at * m + j_at] = b[j_at];\n"
          "        }\n"
          "    }\n"},
+        {"for (int64_t i = 1; i < n; i++) a[i] = b[i];\nfor (int64_t i = 1; i < n; i++) a[i] += "
+         "a[i + 2];",
+         "fuse(i,i2:2)",
+         "    for (int64_t i3 = 1; i3 < (3 < n ? 3 : n); i3++) {\n"
+         "        a[i3] = b[i3];\n"
+         "    }\n"
+         "    for (int64_t i = 3; i < n; i++) {\n"
+         "        a[i] = b[i];\n"
+         "        a[i - 2] += a[i];\n"
+         "    }\n"
+         "    for (int64_t i22 = n - 2 > 1 ? n - 2 : 1; i22 < n; i22++) {\n"
+         "        a[i22] += a[i22 + 2];\n"
+         "    }\n"},
         {"for (int64_t i = 0; i < n; i++) { if (m > 4) a[i] = 1; else a[i] = b[i]; }",
          "unswitch(i)",
          "    if (m > 4) {\n"
