@@ -71,7 +71,7 @@ static struct graph_decisions decisions(struct place *p, const char *memory)
 {
     CLEANUP(memory_close) struct memory m = {0};
     struct graph_run run;
-    struct graph_decisions all;
+    struct graph_decisions all = {0};
     if (!memory_open(opts_of(p, memory).memory_dir, false, &p->arena, &m, &p->err) ||
         !graph_find_run(m.graph, "last", &p->arena, &run, &p->err) ||
         !graph_run_decisions(m.graph, run.id, &p->arena, &all, &p->err))
