@@ -464,7 +464,8 @@ bool empty_call_ns(struct judgement *j, size_t case_index, double *out, struct e
 /* What the baseline's errors on the declared inputs say about the outputs of timed calls. */
 void timed_bounds(struct judgement *j, const struct probe *declared);
 
-/* How far off from `base` a value may be, and is it within that? NaN and infinities are the same. */
+/* How far off from `base` a value may be, and is it within that? NaN and infinities are the same.
+ */
 double bound_allowance(const struct timed_bound *bound, double base);
 bool bound_holds(const struct timed_bound *bound, double got, double base);
 

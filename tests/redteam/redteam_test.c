@@ -131,7 +131,8 @@ static bool judge_once(struct gate *gate, const struct kernel *kernel, struct ar
     describe(verdict, found, sizeof found);
     const bool may_be_luck = verdict->is_win && expected(kernel, "no win");
     const bool may_pass = verdict->kind == VERDICT_TIMED && kernel->at_confirmation;
-    return (!may_be_luck && !may_pass) || gate_confirm(gate, &kernel->candidate, arena, verdict, err);
+    return (!may_be_luck && !may_pass) ||
+           gate_confirm(gate, &kernel->candidate, arena, verdict, err);
 }
 
 static bool says_nothing(const struct kernel *kernel, const struct verdict *verdict)
