@@ -253,11 +253,12 @@ static void print_round(const struct dot_shape *shape, struct buf *out)
         (void)buf_printf(out, "        const vdot a%lld = vdot_spread(&a[%lld][g * %lld]);\n",
                          (long long)r, (long long)r, (long long)shape->group);
     for (int64_t v = 0; v < shape->vectors; v++) {
+        const long long all = dot_columns(shape) * shape->group;
+        const long long before = v * shape->lanes * shape->group;
         (void)buf_printf(out,
                          "        if (vectors > %lld) {\n"
                          "            const vdot b = vdot_at(panel + g * %lld + %lld);\n",
-                         (long long)v, (long long)(dot_columns(shape) * shape->group),
-                         (long long)(v * shape->lanes * shape->group));
+                         (long long)v, all, before);
         print_products(shape, v, out);
         (void)buf_append_str(out, "        }\n");
     }
@@ -285,10 +286,11 @@ static void print_sums(const struct dot_shape *shape, const char *name, struct b
     }
     print_round(shape, out);
     for (int64_t r = 0; r < shape->rows; r++) {
-        for (int64_t v = 0; v < shape->vectors; v++)
-            (void)buf_printf(out, "    memcpy(sums + %lld, &s%lld_%lld, sizeof s%lld_%lld);\n",
-                             (long long)(r * dot_columns(shape) + v * shape->lanes), (long long)r,
-                             (long long)v, (long long)r, (long long)v);
+        for (int64_t v = 0; v < shape->vectors; v++) {
+            const long long at = r * dot_columns(shape) + v * shape->lanes;
+            (void)buf_printf(out, "    memcpy(sums + %lld, &s%lld_%lld, sizeof s%lld_%lld);\n", at,
+                             (long long)r, (long long)v, (long long)r, (long long)v);
+        }
     }
     (void)buf_append_str(out, "}\n\n");
 }
@@ -323,9 +325,10 @@ static void print_tile(const struct dot_shape *shape, const char *name, const ch
     (void)buf_printf(out, "    }\n    const int64_t groups = (rounds + %lld) / %lld;\n", group - 1,
                      group);
     for (int64_t v = shape->vectors; v > 0; v--) {
+        const long long fewer = (v - 1) * shape->lanes;
         if (v > 1)
             (void)buf_printf(out, "    %sif (columns > %lld)\n", v == shape->vectors ? "" : "else ",
-                             (long long)((v - 1) * shape->lanes));
+                             fewer);
         else if (shape->vectors > 1)
             (void)buf_append_str(out, "    else\n");
         (void)buf_printf(out, "    %s%s(%lld, sums, a, start, panel, groups);\n",

@@ -363,7 +363,8 @@ static void add_dots(struct patterns *p)
         const struct nest_stmt *sum = first_loop(inner->body);
         for (size_t i = 0; sum && i < 2 * sizeof wide_sums / sizeof *wide_sums; i++) {
             const int group = groups[i % 2];
-            const struct tile_size size = sizes[i / 2];
+            const size_t which = i / 2;
+            const struct tile_size size = sizes[which];
             struct growth g = begin(p);
             if (!grow(&g, "dot(%s:%d,%s:%lld,%s:%d)", search.sites[s].outer->name, size.rows,
                       inner->name, size.vectors * lanes, sum->name, group))
@@ -373,7 +374,7 @@ static void add_dots(struct patterns *p)
                              "%d products to a lane, tiles of %d rows by %d vectors of sums in "
                              "registers",
                              group, size.rows, size.vectors),
-                (group == 4 ? 4.0 : 3.5) - 0.02 * (double)(i / 2));
+                (group == 4 ? 4.0 : 3.5) - 0.02 * (double)which);
             p->out[p->count - 1].is_exact = true;
         }
     }

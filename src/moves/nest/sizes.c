@@ -165,7 +165,7 @@ static const struct nest_step_arg *lanes_of(const struct sequence *s, const stru
 /* Of a vector of the register tile's results. */
 static int64_t lanes_in(const struct sequence *s, const struct nest_step *tile)
 {
-    return tile && is_dot(tile) ? s->sums : s->lanes;
+    return is_dot(tile) ? s->sums : s->lanes;
 }
 
 /* The strip was cut for a register tile: of the same loop and size. */
@@ -243,12 +243,13 @@ static bool change(struct sequence *s, const struct row *row, struct arena *aren
             tile = &s->steps[i];
     }
     const struct nest_step_arg *lanes = tile ? lanes_of(s, tile) : NULL;
+    const int64_t wide = lanes ? lanes_in(s, tile) : s->lanes;
     struct sequence result = *s;
     for (size_t i = 0; i < s->count; i++) {
         for (size_t a = 0; a < s->steps[i].arg_count; a++) {
             if (!is_meant(s, row, &s->steps[i], a, tile, lanes))
                 continue;
-            const int64_t next = next_size(row, s->steps[i].args[a].number, lanes_in(s, tile));
+            const int64_t next = next_size(row, s->steps[i].args[a].number, wide);
             if (next <= 0 || next > NEST_MAX_FACTOR) {
                 *refusal = arena_printf(arena, "the size in %s has no next one", s->steps[i].text);
                 return false;

@@ -5,12 +5,16 @@
 
 #include <string.h>
 
-/* What had one name in the source and needs two here: the old names of some symbols. */
+struct renamed {
+    const struct nest_symbol *symbol;
+    const char *old_name;
+};
+
+/* What had one name in the source and needs two here. */
 struct renaming {
     const struct nest_edit *edit;
     struct taken *taken;
-    const struct nest_symbol **symbols;
-    const char **old_names;
+    struct renamed *items;
     size_t count;
     const char **refusal;
 };
@@ -19,18 +23,16 @@ struct renaming {
 static const char *old_name(const struct renaming *r, const struct nest_symbol *symbol)
 {
     for (size_t i = 0; i < r->count; i++) {
-        if (r->symbols[i] == symbol)
-            return r->old_names[i];
+        if (r->items[i].symbol == symbol)
+            return r->items[i].old_name;
     }
     return NULL;
 }
 
 static void rename_symbol(struct renaming *r, struct nest_symbol *symbol, const char *name)
 {
-    if (strcmp(symbol->name, name) != 0) {
-        r->symbols[r->count] = symbol;
-        r->old_names[r->count++] = symbol->name;
-    }
+    if (strcmp(symbol->name, name) != 0)
+        r->items[r->count++] = (struct renamed){symbol, symbol->name};
     symbol->name = name;
 }
 
@@ -89,9 +91,7 @@ bool nest_make_names_unique(struct nest_edit *edit, const char **refusal)
     struct taken counters = taken_begin(most, &scratch);
     struct renaming renaming = {.edit = edit,
                                 .taken = &all,
-                                .symbols = arena_array(&scratch, most, sizeof *renaming.symbols),
-                                .old_names =
-                                    arena_array(&scratch, most, sizeof *renaming.old_names),
+                                .items = arena_array(&scratch, most, sizeof *renaming.items),
                                 .refusal = refusal};
     (void)nest_walk(nest->body, take_loop, &renaming);
     for (size_t i = 0; i < nest->symbol_count; i++)
