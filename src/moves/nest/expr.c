@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { READER_MAX_DEPTH = 200 };
+/* LEVEL_SHIFT: of nest_operators, the first that binds tighter than relations. */
+enum { READER_MAX_DEPTH = 200, LEVEL_SHIFT = 8 };
 
 static const char *const type_words[] = {"real",     "real_acc",  "float",   "double",   "int",
                                          "long",     "short",     "char",    "unsigned", "signed",
@@ -278,6 +279,11 @@ static bool read_binary(struct reader *r, size_t *at, int lowest, const struct n
     }
     *out = left;
     return true;
+}
+
+bool read_relation_side(struct reader *r, size_t *at, const struct nest_expr **out)
+{
+    return read_binary(r, at, LEVEL_SHIFT, out);
 }
 
 bool read_expr(struct reader *r, size_t *at, const struct nest_expr **out)

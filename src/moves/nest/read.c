@@ -302,6 +302,20 @@ static bool read_step(struct reader *r, size_t *at, struct nest_symbol *counter,
     return true;
 }
 
+/* "n * m;": no operator that binds less than the relation in front of it, which would take the
+ * relation as its operand. */
+static bool read_bound(struct reader *r, size_t *at, struct nest_stmt *loop)
+{
+    if (!read_relation_side(r, at, &loop->bound))
+        return false;
+    if (!token_is(&r->tokens, *at, ";"))
+        return reader_fail(r, "a loop whose condition is more than one comparison");
+    if (nest_expr_uses(loop->bound, loop->symbol))
+        return reader_fail(r, "a loop whose bound uses its own counter '%s'", loop->symbol->name);
+    (*at)++;
+    return true;
+}
+
 /* `for (TYPE v = from; v < bound; v++)` up to and with the ')'. */
 static bool read_head(struct reader *r, size_t *at, struct nest_stmt *loop)
 {
@@ -330,8 +344,7 @@ static bool read_head(struct reader *r, size_t *at, struct nest_stmt *loop)
     if (!loop->op)
         return reader_fail(r, "a loop whose condition is not <, <=, > or >=");
     (*at)++;
-    if (!read_expr(r, at, &loop->bound) || !expect(r, at, ";") ||
-        !read_step(r, at, loop->symbol, loop))
+    if (!read_bound(r, at, loop) || !read_step(r, at, loop->symbol, loop))
         return false;
     if ((loop->step > 0) != (loop->op[0] == '<'))
         return reader_fail(r, "a loop that runs away from its bound");

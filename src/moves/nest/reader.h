@@ -32,6 +32,8 @@ struct nest_symbol *reader_declare(struct reader *r, enum nest_symbol_kind kind,
 /* The expression that begins at `*at`, up to where it ends; commas and assignments are no part of
  * it. */
 bool read_expr(struct reader *r, size_t *at, const struct nest_expr **out);
+/* The same, but no further than the right side of "<" reaches: sums, products and shifts. */
+bool read_relation_side(struct reader *r, size_t *at, const struct nest_expr **out);
 /* A type of the kinds that the nest knows, with its qualifiers; false without `why` where there is
  * none. */
 bool read_type(const struct reader *r, size_t *at, const char **type);
