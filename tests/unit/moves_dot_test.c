@@ -190,6 +190,13 @@ static void dot__an_operand_is_written__is_refused(void **state)
                 "for (int64_t p = 0; p < k; p++) c[i * n + j] += a[i * k + p] * b[p * n + j]; }",
                 "dot(i:4,j:16,p:2)", &vnni);
     assert_non_null(strstr(why, "does more with 'a' or 'b' than to read elements"));
+    why = after(&arena, types,
+                "int8_t *q = b;\n"
+                "for (int64_t i = 0; i < 1; i++) for (int64_t j = 0; j < n; j++) {\n"
+                "q[j] = 1;\n"
+                "for (int64_t p = 0; p < k; p++) c[j] += a[i * k + p] * b[p * n + j]; }",
+                "dot(i:4,j:16,p:2)", &vnni);
+    assert_non_null(strstr(why, "does more with 'a' or 'b' than to read elements"));
 }
 
 /* --- results -----------------------------------------------------------------------------------

@@ -326,6 +326,34 @@ static void coalesce__what_is_no_plain_pair__is_refused(void **state)
     }
 }
 
+/* A pointer that is declared in front of the loop is another name for what the loop uses. */
+static void nest_apply__an_element_has_another_name__is_refused(void **state)
+{
+    static const struct {
+        const char *body, *steps, *why;
+    } cases[] = {
+        {"real *q = a;\nfor (int64_t j = 0; j < 4; j++) { a[0] += b[j]; q[0] *= 2; }",
+         "promote(a,j)", "loop 'j' does not use one element of 'a' only"},
+        {"real *q = a;\nreal *r = q + n;\nfor (int64_t j = 0; j < 4; j++) a[0] += r[j];",
+         "promote(a,j)", "loop 'j' does not use one element of 'a' only"},
+        {"for (int64_t i = 0; i < n; i++) { real *q = a + i; for (int64_t j = 0; j < 4; j++) { "
+         "q[0] += 1; a[i] *= 2; } }",
+         "promote(a,j)", "loop 'j' does not use one element of 'a' only"},
+        {"for (int64_t i = 0; i < 8; i++) { real t[2]; real *q = &t[1]; q[0] = b[i]; a[i] = t[1]; "
+         "}",
+         "expand(t,i)", "'t' is used as a whole"},
+        {"real *q = a;\nfor (int64_t j = 0; j < 4; j++) a[0] += q[0] + b[j];", "reverse(j)",
+         "dependence on a carried by j, distance (+)"},
+        {"real *q = a;\nfor (int64_t j = 0; j < 4; j++) a[0] = q[0] > b[j] ? q[0] : a[0];",
+         "reverse(j)", "dependence on a carried by j, distance (+)"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        assert_string_equal(after(&arena, cases[i].body, cases[i].steps), cases[i].why);
+    }
+}
+
 static void nest_moves__every_row__is_a_manual(void **state)
 {
     size_t count = 0;
@@ -377,6 +405,7 @@ int main(void)
         cmocka_unit_test(nest_apply__kept_text_names_what_is_renamed__is_refused),
         cmocka_unit_test(nest_apply__each_move__gives_this_text),
         cmocka_unit_test(coalesce__what_is_no_plain_pair__is_refused),
+        cmocka_unit_test(nest_apply__an_element_has_another_name__is_refused),
         cmocka_unit_test(nest_moves__every_row__is_a_manual),
         cmocka_unit_test(recipe_parse__steps_on_the_nest__are_the_key_and_the_source),
     };

@@ -215,6 +215,17 @@ static void nest_read__counter_assigned_in_body__is_not_understood(void **state)
     assert_non_null(strstr(opaque_of(nest)->reason, "counter 'i'"));
 }
 
+/* The bound's element is assigned by another name. */
+static void nest_read__bound_changes_through_a_pointer__is_not_understood(void **state)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest *nest = must_read(&arena, "const real *q = a;\nreal *r = &a[1];\n"
+                                          "for (int64_t i = 0; i < (int64_t)q[1]; i++) r[0] = 2;");
+    (void)state;
+    assert_non_null(opaque_of(nest));
+    assert_non_null(strstr(opaque_of(nest)->reason, "'q' changes in its body"));
+}
+
 static void nest_read__loops_of_one_counter__have_names_of_their_own(void **state)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -373,6 +384,7 @@ int main(void)
         cmocka_unit_test(nest_read__not_of_the_subset__is_opaque_with_a_reason),
         cmocka_unit_test(nest_read__macro_with_arguments__the_reason_says_what_would_be_understood),
         cmocka_unit_test(nest_read__counter_assigned_in_body__is_not_understood),
+        cmocka_unit_test(nest_read__bound_changes_through_a_pointer__is_not_understood),
         cmocka_unit_test(nest_read__loops_of_one_counter__have_names_of_their_own),
         cmocka_unit_test(nest_read__no_definition_or_open_brackets__is_refused_in_words),
         cmocka_unit_test(nest_read__deep_or_endless_text__is_bounded),

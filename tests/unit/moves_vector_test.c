@@ -334,6 +334,8 @@ static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
         {"for (int64_t i = 0; i < n; i++) a[i] = 0; for (int64_t j = 0; j < n; j++) a[j] = 1;",
          "regtile(i:2,j:8)", "directly"},
         {"for (int64_t i = 0; i < n; i++) x[i] = y[i] / x[0];", "reciprocal(i)", "divides"},
+        {"const real *q = x; for (int64_t i = 0; i < n; i++) x[i] = y[i] / q[0];", "reciprocal(i)",
+         "divides"},
         {"for (int64_t i = 0; i < n; i++) { const real d = y[i]; x[i] = 1 / d; }", "reciprocal(i)",
          "divides"},
         {"for (int64_t i = 0; i < n; i++) x[i] = i / m;", "reciprocal(i)", "divides"},

@@ -320,6 +320,47 @@ bool nest_list_assigns(const struct nest_stmt *first, const struct nest_symbol *
     return false;
 }
 
+const struct nest_symbol *nest_base_of(const struct nest_symbol *symbol)
+{
+    while (symbol->kind == NEST_POINTER && symbol->base)
+        symbol = symbol->base;
+    return symbol;
+}
+
+bool nest_expr_reaches(const struct nest_expr *expr, const struct nest_symbol *symbol)
+{
+    if (expr->symbol && nest_base_of(expr->symbol) == nest_base_of(symbol))
+        return true;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (nest_expr_reaches(expr->args[i], symbol))
+            return true;
+    }
+    return false;
+}
+
+static bool is_other_name(const struct nest_symbol *symbol, const struct nest_symbol *array)
+{
+    return symbol && symbol->kind == NEST_POINTER && nest_base_of(symbol) == array;
+}
+
+static bool names_otherwise(void *context, const struct nest_expr *expr, bool is_target)
+{
+    (void)is_target;
+    return !is_other_name(expr->symbol, context);
+}
+
+static bool states_otherwise(void *context, struct nest_stmt *stmt, int depth)
+{
+    (void)depth;
+    return !(stmt->kind == NEST_DECLARE && is_other_name(stmt->symbol, context)) &&
+           nest_walk_exprs(stmt, names_otherwise, context);
+}
+
+bool nest_list_points_into(struct nest_stmt *first, const struct nest_symbol *array)
+{
+    return !nest_walk(first, states_otherwise, (void *)(uintptr_t)array);
+}
+
 bool nest_list_declares(const struct nest_stmt *first, const struct nest_symbol *symbol)
 {
     for (const struct nest_stmt *s = first; s; s = s->next) {

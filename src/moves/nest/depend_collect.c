@@ -47,13 +47,6 @@ static void find_depth(const struct nest_stmt *first, size_t count, size_t depth
     }
 }
 
-static const struct nest_symbol *base_of(const struct nest_symbol *symbol)
-{
-    while (symbol->kind == NEST_POINTER && symbol->base)
-        symbol = symbol->base;
-    return symbol;
-}
-
 static struct access *add_access(struct depend *d, size_t leaf, const struct nest_symbol *object,
                                  bool is_write)
 {
@@ -120,7 +113,7 @@ static bool add_element(struct depend *d, size_t leaf, const struct nest_expr *e
 {
     struct poly subscripts[NEST_MAX_DIMENSIONS];
     size_t rank = 0;
-    const struct nest_symbol *array = base_of(expr->symbol);
+    const struct nest_symbol *array = nest_base_of(expr->symbol);
     const char *why = NULL;
     struct access *access = add_access(d, leaf, array, is_write);
     struct nest_expr *inlined = arena_memdup(d->arena, expr, sizeof *expr);
@@ -166,7 +159,7 @@ static bool add_reads(struct depend *d, size_t leaf, const struct nest_expr *exp
         const enum nest_symbol_kind kind = expr->symbol->kind;
         if (kind == NEST_ARRAY || kind == NEST_POINTER) {
             /* handed to a function: it may do anything with it */
-            if (!add_access(d, leaf, base_of(expr->symbol), true))
+            if (!add_access(d, leaf, nest_base_of(expr->symbol), true))
                 return false;
         } else if (kind == NEST_SCALAR &&
                    (depend_is_assigned(d, expr->symbol) || !expr->symbol->is_parameter)) {
@@ -224,7 +217,7 @@ static void mark_accumulator(struct depend *d, size_t leaf, size_t first)
         return;
     const struct nest_expr *target =
         l->stmt->kind == NEST_IF ? l->stmt->body->target : l->stmt->target;
-    l->reduction = base_of(target->symbol);
+    l->reduction = nest_base_of(target->symbol);
     for (size_t i = first; i < d->access_count; i++)
         d->accesses[i].is_accumulator = d->accesses[i].object == l->reduction;
 }

@@ -63,6 +63,13 @@ void nest_replace_in(const struct nest_edit *edit, struct nest_stmt *first,
 bool nest_list_uses(const struct nest_stmt *first, const struct nest_symbol *symbol);
 /* Assigned to in the list or below (an element or the whole). */
 bool nest_list_assigns(const struct nest_stmt *first, const struct nest_symbol *symbol);
+/* The array or variable behind a pointer, through other pointers; else the symbol itself. */
+const struct nest_symbol *nest_base_of(const struct nest_symbol *symbol);
+/* As nest_expr_uses; an array by any pointer into it, too. */
+bool nest_expr_reaches(const struct nest_expr *expr, const struct nest_symbol *symbol);
+/* The list or below uses or declares a pointer into `array`: its elements have another name there.
+ */
+bool nest_list_points_into(struct nest_stmt *first, const struct nest_symbol *array);
 /* Declared in the list or below. */
 bool nest_list_declares(const struct nest_stmt *first, const struct nest_symbol *symbol);
 /* The list with another one behind it. */

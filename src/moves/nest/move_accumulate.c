@@ -19,13 +19,6 @@ static struct nest_stmt *find_in(struct nest_stmt *first, const struct nest_symb
     return NULL;
 }
 
-static const struct nest_symbol *base_of(const struct nest_symbol *symbol)
-{
-    while (symbol->kind == NEST_POINTER && symbol->base)
-        symbol = symbol->base;
-    return symbol;
-}
-
 struct alias_search {
     const struct nest_symbol *array;
     bool found;
@@ -35,7 +28,7 @@ static bool names_array(void *context, const struct nest_expr *expr, bool is_tar
 {
     struct alias_search *search = context;
     (void)is_target;
-    if (expr->symbol && base_of(expr->symbol) == search->array)
+    if (expr->symbol && nest_base_of(expr->symbol) == search->array)
         search->found = true;
     return !search->found;
 }
@@ -100,7 +93,8 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     }
     struct nest_stmt alone = *declared;
     alone.next = NULL;
-    if (touches(&alone, NULL, base_of(array)) || touches(declared->next, store, base_of(array)))
+    if (touches(&alone, NULL, nest_base_of(array)) ||
+        touches(declared->next, store, nest_base_of(array)))
         return nest_refuse(edit, refusal, "'%s' is read or written before '%s' is stored to it",
                            array->name, symbol->name);
     if (nest_list_has(declared, NEST_OPAQUE))

@@ -164,6 +164,14 @@ static bool reads_only(void *context, struct nest_stmt *stmt, int depth)
            nest_walk_exprs(stmt, is_read_only, context);
 }
 
+/* Both arrays are as they were in front of the rows until the last of them is through. */
+static bool are_read_only(struct product *p)
+{
+    return nest_walk(p->rows->body, reads_only, p) &&
+           !nest_list_points_into(p->rows->body, p->row.access->symbol) &&
+           !nest_list_points_into(p->rows->body, p->column.access->symbol);
+}
+
 /* What stands beside the loop's counter in a term: the same in every round of all three loops; NULL
  * where it is not. */
 static const struct nest_expr *factor_of(const struct product *p, const struct poly_term *term,
@@ -461,7 +469,7 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
         !check_group(&p) || !check_loop(&p, p.rows) || !check_loop(&p, p.columns) ||
         !check_loop(&p, p.sum))
         return false;
-    if (!nest_walk(p.rows->body, reads_only, &p))
+    if (!are_read_only(&p))
         return nest_refuse(edit, refusal,
                            "loop '%s' does more with '%s' or '%s' than to read elements, or holds "
                            "what is not understood",

@@ -104,7 +104,8 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (!declared || (symbol->kind != NEST_SCALAR && symbol->kind != NEST_ARRAY))
         return nest_refuse(edit, refusal, "'%s' is not declared in the body of loop '%s'",
                            symbol->name, loop->name);
-    if (symbol->rank == NEST_MAX_DIMENSIONS || !nest_walk(loop->body, find_whole, symbol))
+    if (symbol->rank == NEST_MAX_DIMENSIONS || !nest_walk(loop->body, find_whole, symbol) ||
+        nest_list_points_into(loop->body, symbol))
         return nest_refuse(edit, refusal, "'%s' is used as a whole", symbol->name);
     if (nest_text_names(loop->body, symbol->name))
         return nest_refuse(edit, refusal,

@@ -25,8 +25,7 @@ static bool look_at_stmt(void *context, struct nest_stmt *stmt, int depth)
 {
     struct promotion *p = context;
     (void)depth;
-    /* A pointer into it is another way to its elements. */
-    if (stmt->kind == NEST_OPAQUE || (stmt->kind == NEST_DECLARE && stmt->symbol->base == p->array))
+    if (stmt->kind == NEST_OPAQUE)
         p->is_one = false;
     return p->is_one && nest_walk_exprs(stmt, look_at, p);
 }
@@ -90,7 +89,8 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     struct nest_stmt alone = *loop;
     alone.next = NULL;
     (void)nest_walk(&alone, look_at_stmt, &p);
-    if (!p.is_one || !p.element)
+    /* A pointer into it, wherever that is declared, is another way to its elements. */
+    if (!p.is_one || !p.element || nest_list_points_into(&alone, array))
         return nest_refuse(edit, refusal, "loop '%s' does not use one element of '%s' only",
                            loop->name, array->name);
     struct nest_expr *subscripts = arena_memdup(edit->arena, p.element, sizeof *p.element);
@@ -125,8 +125,8 @@ const struct nest_move nest_move_promote = {
     .group = "data",
     .intent = "keeps the one element of an array that a loop uses in a variable meanwhile",
     .parameters = "promote(ARRAY,LOOP)",
-    .precondition = "the loop uses one element of the array only, which is the same in every "
-                    "round, and it runs at least once or the array is local",
+    .precondition = "the loop uses one element of the array only, by no pointer, which is the same "
+                    "in every round, and it runs at least once or the array is local",
     .effect = "no load and store in every round; the loop is a plain reduction",
     .breaks = "",
     .numerics = NUMERICS_EXACT,

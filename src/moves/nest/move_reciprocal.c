@@ -12,10 +12,11 @@ struct inverting {
     size_t count;
 };
 
-/* Nothing that the divisor names changes in the loop; elements may change by other names. */
+/* Nothing that the divisor names changes in the loop; elements may change by other names: those of
+ * a written array, and of every pointer into it, count as changing. */
 static bool is_fixed(const struct inverting *v, const struct nest_expr *expr)
 {
-    if (expr->kind == NEST_ACCESS && expr->symbol->is_written)
+    if (expr->kind == NEST_ACCESS && nest_base_of(expr->symbol)->is_written)
         return false;
     if (expr->kind == NEST_NAME &&
         (expr->symbol->kind == NEST_ARRAY || expr->symbol->kind == NEST_POINTER ||

@@ -356,12 +356,26 @@ struct bound_check {
     const struct nest_symbol *changed;
 };
 
+/* Assigned to, an element of an array by any name too. */
+static bool changes(const struct nest_stmt *first, const struct nest_symbol *base)
+{
+    for (const struct nest_stmt *s = first; s; s = s->next) {
+        const struct nest_expr *target = s->kind == NEST_ASSIGN ? s->target : NULL;
+        if (target && target->kind == NEST_CALL) /* "vreal_at(x, i) = ..." */
+            target = target->args[0];
+        if ((target && nest_base_of(target->symbol) == base) || changes(s->body, base) ||
+            changes(s->otherwise, base))
+            return true;
+    }
+    return false;
+}
+
 static bool check_bound_name(void *context, const struct nest_expr *expr, bool is_target)
 {
     struct bound_check *check = context;
     (void)is_target;
     if ((expr->kind == NEST_NAME || expr->kind == NEST_ACCESS) &&
-        nest_list_assigns(check->body, expr->symbol))
+        changes(check->body, nest_base_of(expr->symbol)))
         check->changed = expr->symbol;
     return check->changed == NULL;
 }

@@ -18,7 +18,7 @@ static bool is_extremum(const struct nest_expr *value, const struct nest_expr *t
         (str_starts_with(value->text, "fmax") || str_starts_with(value->text, "fmin"))) {
         const int own = is_place(value->args[0], target) ? 0 : 1;
         return is_place(value->args[own], target) &&
-               !nest_expr_uses(value->args[1 - own], target->symbol);
+               !nest_expr_reaches(value->args[1 - own], target->symbol);
     }
     if (value->kind != NEST_CONDITIONAL || value->args[0]->kind != NEST_BINARY ||
         !strchr("<>", value->args[0]->text[0]) || strlen(value->args[0]->text) > 2)
@@ -31,7 +31,7 @@ static bool is_extremum(const struct nest_expr *value, const struct nest_expr *t
                             (nest_expr_same(left, no) && nest_expr_same(right, yes));
     const struct nest_expr *other = is_place(yes, target) ? no : yes;
     return is_ordered && (is_place(yes, target) || is_place(no, target)) &&
-           !nest_expr_uses(other, target->symbol);
+           !nest_expr_reaches(other, target->symbol);
 }
 
 static enum reduction_kind reduction_of_assignment(const struct nest_stmt *stmt)
@@ -39,11 +39,11 @@ static enum reduction_kind reduction_of_assignment(const struct nest_stmt *stmt)
     const struct nest_expr *target = stmt->target;
     const struct nest_expr *value = stmt->value;
     for (size_t i = 0; i < target->arg_count; i++) {
-        if (nest_expr_uses(target->args[i], target->symbol))
+        if (nest_expr_reaches(target->args[i], target->symbol))
             return REDUCTION_NONE;
     }
     if (!str_equal(stmt->op, "=")) {
-        if (nest_expr_uses(value, target->symbol))
+        if (nest_expr_reaches(value, target->symbol))
             return REDUCTION_NONE;
         return str_equal(stmt->op, "+=") || str_equal(stmt->op, "-=") ? REDUCTION_SUM
                : str_equal(stmt->op, "*=")                            ? REDUCTION_PRODUCT
@@ -56,7 +56,8 @@ static enum reduction_kind reduction_of_assignment(const struct nest_stmt *stmt)
     const bool is_sum = str_equal(value->text, "+");
     const bool is_product = str_equal(value->text, "*");
     const int own = is_place(value->args[0], target) ? 0 : 1;
-    if (!is_place(value->args[own], target) || nest_expr_uses(value->args[1 - own], target->symbol))
+    if (!is_place(value->args[own], target) ||
+        nest_expr_reaches(value->args[1 - own], target->symbol))
         return REDUCTION_NONE;
     if (is_sum || (str_equal(value->text, "-") && own == 0))
         return REDUCTION_SUM;
@@ -75,7 +76,7 @@ static enum reduction_kind reduction_of_if(const struct nest_stmt *stmt)
     const int own = nest_expr_same(test->args[0], body->target) ? 0 : 1;
     return nest_expr_same(test->args[own], body->target) &&
                    nest_expr_same(test->args[1 - own], body->value) &&
-                   !nest_expr_uses(body->value, body->target->symbol)
+                   !nest_expr_reaches(body->value, body->target->symbol)
                ? REDUCTION_EXTREMUM
                : REDUCTION_NONE;
 }
