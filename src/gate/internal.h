@@ -368,6 +368,8 @@ struct judgement {
 
 /* Of this name; where there is none that has probes, the one in which the baseline is slowest. */
 size_t watch_case(const struct gate *gate, const char *name);
+/* CPU time between samples of a run that takes about `run_ns`: so few that none is lost. */
+int64_t watch_period_ns(int64_t run_ns);
 
 /* --- gate.c: stages for contest.c ----------------------------------------------------------- */
 

@@ -3,10 +3,34 @@
 
 #include "base/str.h"
 #include "os/os.h"
+#include "os/sampling.h"
+
+#define PERIOD_NS INT64_C(100000)
+#define WATCH_NS (150 * GATE_MS)
+/* Samples are taken out between runs: of one so many at most, half of what the kernel has room
+ * for, since a run that is looked at may take longer than it did. */
+#define MOST_IN_RUN (OS_SAMPLING_ROOM / 2)
+#define LONGEST_PERIOD_NS INT64_C(1000000000)
+
+static bool is_prime(int64_t number)
+{
+    for (int64_t i = 2; i * i <= number; i++) {
+        if (number % i == 0)
+            return false;
+    }
+    return number > 1;
+}
 
 /* A prime: a loop whose period divides that of the samples would always be met at one place. */
-#define PERIOD_NS INT64_C(100003)
-#define WATCH_NS (150 * GATE_MS)
+int64_t watch_period_ns(int64_t run_ns)
+{
+    int64_t period_ns = run_ns / MOST_IN_RUN;
+    period_ns = period_ns > PERIOD_NS ? period_ns : PERIOD_NS;
+    period_ns = period_ns < LONGEST_PERIOD_NS ? period_ns : LONGEST_PERIOD_NS;
+    while (!is_prime(period_ns))
+        period_ns++;
+    return period_ns;
+}
 
 /* The same code with lines; else why there is none. */
 static bool build_with_lines(struct judgement *j, const struct candidate *candidate,
@@ -68,8 +92,11 @@ static bool watch(struct judgement *j, size_t case_index, int64_t call_ns, struc
     struct ring ring;
     struct rig rig;
     const int64_t base_ns = gate->cases[case_index].baseline_ns;
-    ring_plan(gate, case_index, base_ns, call_ns > 0 ? call_ns : base_ns, false, &ring);
-    if (!rig_start_watched(gate, &rig, case_index, j->image, ring.room, PERIOD_NS, &report, err))
+    const int64_t one_ns = call_ns > 0 ? call_ns : base_ns;
+    ring_plan(gate, case_index, base_ns, one_ns, false, &ring);
+    out->period_ns = watch_period_ns(one_ns * (int64_t)ring.sets);
+    if (!rig_start_watched(gate, &rig, case_index, j->image, ring.room, out->period_ns, &report,
+                           err))
         return false;
     if (report.status != SESSION_OK) {
         out->problem = arena_strdup(j->arena, report.evidence);
@@ -91,7 +118,7 @@ bool gate_watch(struct gate *gate, const struct candidate *candidate, const char
 {
     struct verdict ignored = {0};
     struct judgement j = {.gate = gate, .arena = arena, .out = &ignored};
-    struct gate_watch result = {.problem = "", .period_ns = PERIOD_NS};
+    struct gate_watch result = {.problem = ""};
     const size_t case_index = watch_case(gate, case_name);
     if (!build_with_lines(&j, candidate, &result.problem, err) ||
         (!result.problem[0] && !watch(&j, case_index, call_ns, &result, err)))

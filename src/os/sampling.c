@@ -98,23 +98,23 @@ size_t os_sampling_read(struct os_sampling *sampling, uint64_t *addresses, size_
     size_t count = 0;
     atomic_thread_fence(memory_order_acquire);
     *lost = 0;
-    while (tail < head) {
+    while (tail < head && count < capacity) {
         struct perf_event_header header;
         uint64_t words[2] = {0};
         copy_out(sampling, tail, &header, sizeof header);
-        if (header.size < sizeof header || header.size > head - tail)
+        if (header.size < sizeof header || header.size > head - tail) {
+            tail = head; /* no record begins here: nothing behind it can be read */
             break;
+        }
         const size_t body = header.size - sizeof header;
         copy_out(sampling, tail + sizeof header, words, body < sizeof words ? body : sizeof words);
-        if (header.type == PERF_RECORD_SAMPLE && count < capacity)
+        if (header.type == PERF_RECORD_SAMPLE)
             addresses[count++] = words[0];
-        else if (header.type == PERF_RECORD_SAMPLE)
-            ++*lost;
         else if (header.type == PERF_RECORD_LOST)
             *lost += words[1];
         tail += header.size;
     }
     atomic_thread_fence(memory_order_release);
-    *(volatile __u64 *)&sampling->page->data_tail = head;
+    *(volatile __u64 *)&sampling->page->data_tail = tail;
     return count;
 }

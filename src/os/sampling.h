@@ -26,8 +26,12 @@ void os_sampling_close(struct os_sampling **sampling);
 
 void os_sampling_set(struct os_sampling *sampling, bool is_on);
 
-/* Addresses of instructions since the last call, at most `capacity`, in order of time. What did not
- * fit here or in the kernel's buffer (16 000) is counted in `*lost`. */
+/* What the kernel's buffer holds, at least. */
+enum { OS_SAMPLING_ROOM = 16000 };
+
+/* Addresses of instructions that have not been read yet, at most `capacity`, in order of time:
+ * where it is that many there may be more, which the next call gives. What did not fit in the
+ * kernel's buffer is counted in `*lost`. */
 size_t os_sampling_read(struct os_sampling *sampling, uint64_t *addresses, size_t capacity,
                         uint64_t *lost);
 

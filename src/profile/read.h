@@ -74,8 +74,12 @@ void profile_weigh_loops(struct loop *loops, size_t loop_count, const struct lin
 
 /* What samples say: the lines that take most of the time, loops that share it, functions that are
  * called. Each share has its interval (95 %); fewer than PROFILE_FEWEST_HITS are no fact, and of
- * fewer than PROFILE_FEWEST_SAMPLES in all nothing is said. `loops` weighed by `lines`. */
+ * fewer than PROFILE_FEWEST_SAMPLES in all nothing is said, nor where more than PROFILE_LOST_SHARE
+ * were lost: they are all of one time, the end of a call. `loops` weighed by `lines`. */
 enum { PROFILE_FEWEST_HITS = 30, PROFILE_FEWEST_SAMPLES = 100 };
+#define PROFILE_LOST_SHARE 0.02
+/* Why nothing can be said of these samples; NULL where something can. */
+const char *profile_doubt_samples(const struct session_samples *samples, struct arena *arena);
 struct sampled {
     const char *tool;
     const struct session_samples *samples;

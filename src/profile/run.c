@@ -246,10 +246,9 @@ static bool read_samples(struct work *w, struct err *err)
         say(w, tool, false, watch->problem);
         return true;
     }
-    if (samples->inside + samples->called < PROFILE_FEWEST_SAMPLES) {
-        say(w, tool, false,
-            arena_printf(w->arena, "%" PRId64 " samples are too few to say where the time goes",
-                         samples->inside + samples->called));
+    const char *doubt = profile_doubt_samples(samples, w->arena);
+    if (doubt) {
+        say(w, tool, false, doubt);
         return true;
     }
     const size_t count = choose_places(samples, places);

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "stats/stats.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,20 @@ static void say_calls(struct saying *s)
                      share_text(&share, s->arena), shown));
 }
 
+const char *profile_doubt_samples(const struct session_samples *samples, struct arena *arena)
+{
+    const int64_t kept = samples->inside + samples->called;
+    if ((double)samples->lost > PROFILE_LOST_SHARE * (double)(kept + samples->lost))
+        return arena_printf(arena,
+                            "%" PRId64 " samples were lost beside %" PRId64
+                            " that were kept: where the time of those went nobody knows",
+                            samples->lost, kept);
+    if (kept < PROFILE_FEWEST_SAMPLES)
+        return arena_printf(arena, "%" PRId64 " samples are too few to say where the time goes",
+                            kept);
+    return NULL;
+}
+
 size_t profile_read_samples(const struct sampled *sampled, struct arena *arena, struct finding *out,
                             size_t capacity)
 {
@@ -207,7 +222,7 @@ size_t profile_read_samples(const struct sampled *sampled, struct arena *arena, 
                        .out = out,
                        .capacity = capacity,
                        .total = sampled->samples->inside + sampled->samples->called};
-    if (s.total < PROFILE_FEWEST_SAMPLES)
+    if (profile_doubt_samples(sampled->samples, arena))
         return 0;
     say_lines(&s);
     say_loops(&s);

@@ -107,9 +107,33 @@ static void gate_misses__data_fit_the_first_cache__nothing_is_run(void **state)
     assert_null(counted.said.tool);
 }
 
+static bool is_prime(int64_t number)
+{
+    for (int64_t i = 2; i * i <= number; i++) {
+        if (number % i == 0)
+            return false;
+    }
+    return number > 1;
+}
+
+/* The kernel keeps 16 000 samples until a run has ended. */
+static void watch_period_ns__runs_of_any_length__all_samples_have_room(void **state)
+{
+    static const int64_t runs_ns[] = {0, 1000, 400000000, 1638000000, 30000000000, 900000000000};
+    (void)state;
+    assert_int_equal(watch_period_ns(1000), 100003);
+    for (size_t i = 0; i < sizeof runs_ns / sizeof *runs_ns; i++) {
+        const int64_t period_ns = watch_period_ns(runs_ns[i]);
+        assert_true(is_prime(period_ns) && period_ns >= 100003);
+        assert_true(runs_ns[i] / period_ns <= 8000);
+    }
+    assert_true(watch_period_ns(INT64_MAX) < 2000000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(watch_period_ns__runs_of_any_length__all_samples_have_room),
         cmocka_unit_test(gate_watch__right_candidate__samples_or_a_reason),
         cmocka_unit_test(gate_watch__crashes_or_does_not_build__a_problem_and_no_error),
         cmocka_unit_test(gate_misses__slow_case__is_made_smaller),

@@ -617,6 +617,25 @@ static void profile_read_samples__few_or_spread__nothing_is_said(void **state)
     assert_int_equal(profile_read_samples(&sampled, &arena, found, MOST), 0);
 }
 
+/* The first half of a call, all of it in one line: what the other half did is unknown. */
+static void profile_read_samples__many_lost__nothing_is_said_and_why(void **state)
+{
+    static const struct line_hits lines[] = {{12, 4096}};
+    struct session_samples samples = {.inside = 4096, .lost = 4096};
+    const struct sampled sampled = {
+        .tool = "t", .samples = &samples, .lines = lines, .line_count = 1};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct finding found[MOST];
+    (void)state;
+    assert_int_equal(profile_read_samples(&sampled, &arena, found, MOST), 0);
+    assert_string_equal(profile_doubt_samples(&samples, &arena),
+                        "4096 samples were lost beside 4096 that were kept: where the time of "
+                        "those went nobody knows");
+    samples.lost = 40; /* less than any interval is wide */
+    assert_int_equal(profile_read_samples(&sampled, &arena, found, MOST), 1);
+    assert_null(profile_doubt_samples(&samples, &arena));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -644,6 +663,7 @@ int main(void)
         cmocka_unit_test(profile_weigh_loops__samples_elsewhere__that_loop_first),
         cmocka_unit_test(profile_read_samples__enough__shares_with_intervals),
         cmocka_unit_test(profile_read_samples__few_or_spread__nothing_is_said),
+        cmocka_unit_test(profile_read_samples__many_lost__nothing_is_said_and_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
