@@ -66,10 +66,9 @@ size_t profile_read_lines(const char *text, const struct sample_place *places, s
                           int line_count, struct arena *arena, struct line_hits *out,
                           size_t capacity);
 
-/* Gives each line's hits to the first loop that has it, and puts the loops with the most hits
- * first.
- */
-void profile_weigh_loops(struct loop *loops, size_t loop_count, const struct line_hits *lines,
+/* Gives each line's hits to the first loop that has it. Where a loop has PROFILE_FEWEST_HITS those
+ * with the most are put first; false where none has, and the order is what it was. */
+bool profile_weigh_loops(struct loop *loops, size_t loop_count, const struct line_hits *lines,
                          size_t line_count);
 
 /* What samples say: the lines that take most of the time, loops that share it, functions that are

@@ -261,8 +261,7 @@ static bool read_samples(struct work *w, struct err *err)
                                                  lines, PROFILE_MAX_LINES);
     for (size_t i = 0; i < line_count; i++)
         known += lines[i].hits;
-    profile_weigh_loops(w->loops, w->loop_count, lines, line_count);
-    w->are_weighed = w->loop_count > 0 && w->loops[0].hits >= PROFILE_FEWEST_HITS;
+    w->are_weighed = profile_weigh_loops(w->loops, w->loop_count, lines, line_count);
     const struct sampled sampled = {.tool = tool,
                                     .samples = samples,
                                     .lines = lines,

@@ -98,17 +98,21 @@ static bool has_line(const struct loop *loop, int line)
     return false;
 }
 
-void profile_weigh_loops(struct loop *loops, size_t loop_count, const struct line_hits *lines,
+bool profile_weigh_loops(struct loop *loops, size_t loop_count, const struct line_hits *lines,
                          size_t line_count)
 {
+    int64_t most = 0;
     for (size_t i = 0; i < line_count; i++) {
         for (size_t k = 0; k < loop_count; k++) {
             if (has_line(&loops[k], lines[i].line)) {
                 loops[k].hits += lines[i].hits;
+                most = loops[k].hits > most ? loops[k].hits : most;
                 break;
             }
         }
     }
+    if (most < PROFILE_FEWEST_HITS)
+        return false;
     for (size_t i = 1; i < loop_count; i++) {
         const struct loop loop = loops[i];
         size_t k = i;
@@ -116,6 +120,7 @@ void profile_weigh_loops(struct loop *loops, size_t loop_count, const struct lin
             loops[k] = loops[k - 1];
         loops[k] = loop;
     }
+    return true;
 }
 
 /* "62 % [59, 65]" */

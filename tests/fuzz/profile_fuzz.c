@@ -62,7 +62,7 @@ static void check_samples(const char *text, struct loop *loops, size_t count, st
     }
     if (hits > PLACES * HITS)
         BUG("fuzz: more hits than samples");
-    profile_weigh_loops(loops, count, lines, known);
+    (void)profile_weigh_loops(loops, count, lines, known);
     const struct session_samples samples = {.inside = PLACES * HITS};
     const struct sampled sampled = {.tool = "t",
                                     .samples = &samples,

@@ -549,22 +549,38 @@ static void profile_read_lines__inlined_strange_and_twice__the_candidates_own(vo
     assert_int_equal(profile_read_lines(text, places, 0, 20, &arena, lines, MOST), 0);
 }
 
-/* By its code the loop in vectors is the hot one; by samples the other. */
+/* By its code the loop in vectors, at line 5, is the hot one. */
+static const char two_loops[] = "\t.file 1 \"candidate.c\"\n"
+                                ".L2:\n\t.loc 1 5 1\n\tvaddps\t%zmm0, %zmm1, %zmm1\n\tjne\t.L2\n"
+                                ".L3:\n\t.loc 1 9 1\n\tvaddss\t%xmm0, %xmm1, %xmm1\n\tjne\t.L3\n";
+
 static void profile_weigh_loops__samples_elsewhere__that_loop_first(void **state)
 {
-    static const char text[] = "\t.file 1 \"candidate.c\"\n"
-                               ".L2:\n\t.loc 1 5 1\n\tvaddps\t%zmm0, %zmm1, %zmm1\n\tjne\t.L2\n"
-                               ".L3:\n\t.loc 1 9 1\n\tvaddss\t%xmm0, %xmm1, %xmm1\n\tjne\t.L3\n";
     static const struct line_hits lines[] = {{9, 900}, {7, 50}, {5, 40}};
     CLEANUP(arena_free) struct arena arena = {0};
     struct loop loops[MOST];
     (void)state;
-    assert_int_equal(loops_of(text, &arena, loops), 2);
+    assert_int_equal(loops_of(two_loops, &arena, loops), 2);
     assert_int_equal(loops[0].line, 5);
-    profile_weigh_loops(loops, 2, lines, 3);
+    assert_true(profile_weigh_loops(loops, 2, lines, 3));
     assert_int_equal(loops[0].line, 9);
     assert_int_equal(loops[0].hits, 900);
     assert_int_equal(loops[1].hits, 40);
+}
+
+/* Most of the time is in a function that is called: the few hits of loops are no fact. */
+static void profile_weigh_loops__few_hits__the_order_stays(void **state)
+{
+    static const struct line_hits lines[] = {{7, 900}, {9, 29}, {5, 1}};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct loop loops[MOST];
+    (void)state;
+    assert_int_equal(loops_of(two_loops, &arena, loops), 2);
+    assert_false(profile_weigh_loops(loops, 2, lines, 3));
+    assert_int_equal(loops[0].line, 5);
+    assert_int_equal(loops[0].hits, 1);
+    assert_int_equal(loops[1].hits, 29);
+    assert_false(profile_weigh_loops(loops, 0, lines, 3));
 }
 
 static void profile_read_samples__enough__shares_with_intervals(void **state)
@@ -661,6 +677,7 @@ int main(void)
         cmocka_unit_test(profile_read_misses__no_counts__an_error),
         cmocka_unit_test(profile_read_lines__inlined_strange_and_twice__the_candidates_own),
         cmocka_unit_test(profile_weigh_loops__samples_elsewhere__that_loop_first),
+        cmocka_unit_test(profile_weigh_loops__few_hits__the_order_stays),
         cmocka_unit_test(profile_read_samples__enough__shares_with_intervals),
         cmocka_unit_test(profile_read_samples__few_or_spread__nothing_is_said),
         cmocka_unit_test(profile_read_samples__many_lost__nothing_is_said_and_why),
