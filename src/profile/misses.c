@@ -182,3 +182,21 @@ bool profile_read_misses(const struct miss_record *record, struct arena *arena, 
     *again = ratios[0];
     return true;
 }
+
+static bool is_in(const struct loop *loop, int line)
+{
+    return line == 0 || loop->line == 0 || (line >= loop->first_line && line <= loop->last_line);
+}
+
+size_t profile_drop_front_end(struct finding *findings, size_t count, const struct loop *hot)
+{
+    bool waits = false;
+    size_t left = 0;
+    for (size_t i = 0; i < count; i++)
+        waits |= findings[i].kind == FINDING_L1_MISSES && is_in(hot, findings[i].line);
+    for (size_t i = 0; i < count; i++) {
+        if (!waits || findings[i].kind != FINDING_FRONT_END)
+            findings[left++] = findings[i];
+    }
+    return left;
+}

@@ -101,6 +101,11 @@ struct miss_record {
 bool profile_read_misses(const struct miss_record *record, struct arena *arena, struct finding *out,
                          size_t capacity, size_t *out_count, double *again, struct err *err);
 
+/* Takes out what llvm-mca says of the number of instructions in the hot loop where `l1-misses` says
+ * that data are waited for there, or at a line that is unknown: llvm-mca takes them to be at hand,
+ * and fewer instructions would wait as long. How many are left. */
+size_t profile_drop_front_end(struct finding *findings, size_t count, const struct loop *hot);
+
 /* Its body for a tool that reads assembly. */
 const char *loop_block(const struct loop *loop, struct arena *arena);
 

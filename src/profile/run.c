@@ -294,12 +294,17 @@ static void read_misses(struct work *w)
                                     &problem)) {
         say(w, record.tool, false, arena_strdup(w->arena, problem.message));
     } else {
+        keep(w, found, count);
+        const size_t before = w->out->count;
+        if (w->loop_count > 0)
+            w->out->count = profile_drop_front_end(w->out->findings, before, w->loops);
         say(w, record.tool, true,
             arena_printf(w->arena,
                          "at %s the first cache is missed %.3g times for each line of the "
-                         "data%s",
-                         misses->shape, again, misses->said.is_cut ? "; its file was cut" : ""));
-        keep(w, found, count);
+                         "data%s%s",
+                         misses->shape, again, misses->said.is_cut ? "; its file was cut" : "",
+                         w->out->count < before ? "; front-end, by llvm-mca, gives way to that"
+                                                : ""));
     }
 }
 

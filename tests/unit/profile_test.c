@@ -524,6 +524,27 @@ static void profile_read_misses__no_counts__an_error(void **state)
 
 /* What was inlined counts where it was inlined; another file, a line that the source does not have,
  * and a place that is named twice or was not asked for do not count. */
+/* A transposition: many instructions by llvm-mca, and data that they wait for. */
+static void profile_drop_front_end__misses_in_the_hot_loop__it_gives_way(void **state)
+{
+    const struct finding front_end = {.kind = FINDING_FRONT_END, .line = 5};
+    const struct finding misses = {.kind = FINDING_L1_MISSES, .line = 6};
+    const struct finding narrow = {.kind = FINDING_NARROW, .line = 5};
+    const struct loop hot = {.line = 5, .first_line = 5, .last_line = 6};
+    const struct loop other = {.line = 9, .first_line = 9, .last_line = 9};
+    const struct loop unknown = {.line = 0};
+    struct finding found[] = {front_end, narrow, misses};
+    (void)state;
+    assert_int_equal(profile_drop_front_end(found, 3, &other), 3);
+    assert_int_equal(profile_drop_front_end(found, 2, &hot), 2); /* no misses */
+    assert_int_equal(profile_drop_front_end(found, 3, &hot), 2);
+    assert_int_equal(found[0].kind, FINDING_NARROW);
+    assert_int_equal(found[1].kind, FINDING_L1_MISSES);
+    struct finding again[] = {misses, front_end};
+    assert_int_equal(profile_drop_front_end(again, 2, &unknown), 1);
+    assert_int_equal(again[0].kind, FINDING_L1_MISSES);
+}
+
 static void profile_read_lines__inlined_strange_and_twice__the_candidates_own(void **state)
 {
     static const char text[] = "candidate.c:3\n"
@@ -675,6 +696,7 @@ int main(void)
         cmocka_unit_test(profile_plan__by_class__tools_that_can_tell_something),
         cmocka_unit_test(profile_read_misses__more_than_the_data__each_level_and_its_line),
         cmocka_unit_test(profile_read_misses__no_counts__an_error),
+        cmocka_unit_test(profile_drop_front_end__misses_in_the_hot_loop__it_gives_way),
         cmocka_unit_test(profile_read_lines__inlined_strange_and_twice__the_candidates_own),
         cmocka_unit_test(profile_weigh_loops__samples_elsewhere__that_loop_first),
         cmocka_unit_test(profile_weigh_loops__few_hits__the_order_stays),
