@@ -270,6 +270,27 @@ static bool measure(struct run *run, const struct candidate *best, const struct 
     return true;
 }
 
+/* A run of another target is told from a compiler that is not installed, before anything is
+ * measured. What the memory does not know is left to the recipe. */
+static bool check_target(struct run *run, const struct graph_run *record, struct err *err)
+{
+    const struct graph_target *targets = NULL;
+    size_t count = 0;
+    const char *here = run->opts.target ? run->opts.target : "cpu";
+    if (!graph_targets(run->memory.graph, run->arena, &targets, &count, err))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *there = targets[i].name;
+        if (!str_equal(targets[i].id, record->target_id) || str_equal(there, here))
+            continue;
+        (void)err_set(err, ERR_USAGE, "run %.12s is of target '%s', not of '%s'", record->id, there,
+                      here);
+        return err_hint(err, "'kope ablate %.12s --target %s' times its parts there", record->id,
+                        there);
+    }
+    return true;
+}
+
 static bool find_best(struct run *run, const char *which, struct graph_decision *best,
                       struct err *err)
 {
@@ -277,6 +298,7 @@ static bool find_best(struct run *run, const char *which, struct graph_decision 
     struct graph_decisions all;
     if (!memory_open(run->opts.memory_dir, true, run->arena, &run->memory, err) ||
         !graph_find_run(run->memory.graph, which, run->arena, &record, err) ||
+        !check_target(run, &record, err) ||
         !graph_run_decisions(run->memory.graph, record.id, run->arena, &all, err))
         return false;
     run->run_id = record.id;

@@ -117,7 +117,7 @@ bool graph_move_cells(struct graph *graph, const struct graph_move_cell **out, s
 
 /* The machines that the memory knows, by id. */
 struct graph_target {
-    const char *id, *cpu, *arch, *isa;
+    const char *id, *name, *cpu, *arch, *isa; /* name: "cpu", as --target takes it */
     int64_t cores, vector_bytes;
     double peak_gflops_f32, memory_gbs;
 };

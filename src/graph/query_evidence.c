@@ -62,6 +62,7 @@ static void take_target(struct query *query, struct arena *arena, void *out)
 {
     struct graph_target *target = out;
     target->id = take_text(query, arena);
+    target->name = take_text(query, arena);
     target->cpu = take_text(query, arena);
     target->arch = take_text(query, arena);
     target->isa = take_text(query, arena);
@@ -78,7 +79,7 @@ bool graph_targets(struct graph *graph, struct arena *arena, const struct graph_
     CLEANUP(query_end) struct query query = {0};
     const void *items = NULL;
     if (!query_begin(graph,
-                     "SELECT target_id, cpu, arch, isa, cores, vector_bytes, peak_gflops_f32,"
+                     "SELECT target_id, name, cpu, arch, isa, cores, vector_bytes, peak_gflops_f32,"
                      " memory_gbs FROM target ORDER BY target_id",
                      &query, err))
         return false;

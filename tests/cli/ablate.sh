@@ -5,5 +5,6 @@
 "$KOPE" report last --html report.html >/dev/null && grep -c 'the winner is .* faster' report.html
 grep -c 'What each part of the winner is worth' report.html
 "$KOPE" memory rebuild | grep -c 'equal to the old one'
+"$KOPE" ablate last 2>&1; echo "exit $?"
 "$KOPE" ablate nope --target fake 2>&1
 true

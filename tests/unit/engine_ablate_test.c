@@ -51,10 +51,26 @@ static void engine_ablate__steps_on_steps__go_with_what_they_need(void **state)
     }
 }
 
+/* The target that is meant without an option is this machine; nothing of it is measured. */
+static void engine_ablate__run_of_another_target__names_the_option(void **state)
+{
+    struct place *p = *state;
+    struct err err = {0};
+    struct ablation_result result = {.count = 7};
+    win(p, "compiler=fakecc-1 opt=3 march=native fast=no-errno");
+    const struct ablate_opts opts = {.memory_dir = p->opts.run.memory_dir, .run = "last"};
+    assert_false(engine_ablate(&opts, NULL, &p->arena, &result, &err));
+    assert_int_equal(err.kind, ERR_USAGE);
+    assert_non_null(strstr(err.message, " is of target 'fake', not of 'cpu'"));
+    assert_non_null(strstr(err.hint, "--target fake"));
+    assert_int_equal(result.count, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLACE(engine_ablate__steps_on_steps__go_with_what_they_need),
+        PLACE(engine_ablate__run_of_another_target__names_the_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
