@@ -42,6 +42,7 @@ struct run_node {
     bool is_restart;   /* of the plain reference, not of its parent */
     bool is_timed, is_win, confirm_failed;
     const char *code_id; /* its machine code, where that is known to be right or wrong; else "" */
+    bool is_whole;       /* its verdict: of every case, not that a race was lost */
     bool is_repeat;      /* of a node before it: not extended, and no winner */
     const char *summary; /* its verdict in a line */
     int64_t evaluation;  /* it was the n-th to be judged; 0: not judged */
@@ -175,6 +176,9 @@ bool run_record_subject(struct run *run, struct err *err);
 
 /* What the memories of `opts.records` and the run's own know of this task under its gate. */
 bool known_load(struct run *run, struct err *err);
+/* Does a verdict with so many cases say all that one can? One that lost a race does not. */
+bool known_is_full(const struct task *task, enum verdict_kind kind, size_t case_count,
+                   bool is_confirmation);
 /* The verdict on this very candidate; false where there is none. */
 bool known_find(const struct run *run, const struct candidate *candidate, bool is_confirmation,
                 struct arena *arena, struct verdict *out);
@@ -219,7 +223,9 @@ void run_count_outcome(struct run *run, enum verdict_kind kind, const char *mech
 
 /* Does the verdict say something about the code that stands? Then its id, else "". */
 const char *repeat_code(enum verdict_kind kind, const char *code_id);
-/* Marks the verdict where the run has judged its code, and may draw again for it. */
+/* Marks the verdict where the run has judged its code, may draw again for it, and learned nothing
+ * of the code from this verdict: it is from the record, or as much was known before, or one more
+ * race was lost. */
 void repeat_mark(const struct run *run, struct arena *arena, struct verdict *verdict);
 /* A node for it. */
 void repeat_note(struct run_node *node, enum verdict_kind kind, const char *mechanism,

@@ -39,10 +39,10 @@ static size_t full_count(const struct task *task, bool is_confirmation)
     return count;
 }
 
-static bool is_full(const struct task *task, const struct graph_recalled *known)
+bool known_is_full(const struct task *task, enum verdict_kind kind, size_t case_count,
+                   bool is_confirmation)
 {
-    return known->verdict.kind != VERDICT_TIMED ||
-           known->verdict.case_count == full_count(task, known->is_confirmation);
+    return kind != VERDICT_TIMED || case_count == full_count(task, is_confirmation);
 }
 
 /* The first memory that knows a candidate is believed: all runs of a suite see the same verdict. */
@@ -55,7 +55,8 @@ static bool load_from(struct run *run, struct graph *graph, struct err *err)
                                  &count, err))
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!is_full(run->task, &all[i]) ||
+        const struct verdict *verdict = &all[i].verdict;
+        if (!known_is_full(run->task, verdict->kind, verdict->case_count, all[i].is_confirmation) ||
             find(known, all[i].candidate_id, all[i].is_confirmation))
             continue;
         known->items = vec_reserve_one(known->items, known->count, &known->capacity,

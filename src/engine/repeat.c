@@ -17,13 +17,19 @@ const char *repeat_code(enum verdict_kind kind, const char *code_id)
     return kind == VERDICT_TIMED || kind == VERDICT_WRONG ? code_id : "";
 }
 
+/* The first that says all there is to say of the code, else the first. */
 static const struct run_node *find_code(const struct run *run, const char *code_id)
 {
+    const struct run_node *first = NULL;
     for (size_t i = 1; i < run->node_count; i++) {
-        if (str_equal(run->nodes[i].code_id, code_id))
-            return &run->nodes[i];
+        const struct run_node *node = &run->nodes[i];
+        if (!str_equal(node->code_id, code_id))
+            continue;
+        if (node->is_whole)
+            return node;
+        first = first ? first : node;
     }
-    return NULL;
+    return first;
 }
 
 void repeat_mark(const struct run *run, struct arena *arena, struct verdict *verdict)
@@ -34,6 +40,11 @@ void repeat_mark(const struct run *run, struct arena *arena, struct verdict *ver
         return;
     const struct run_node *before = find_code(run, code_id);
     if (!before)
+        return;
+    /* A race that was lost to a best whose confirmation then failed says nothing any more: the code
+     * is measured anew, and may win. */
+    const bool is_whole = known_is_full(run->task, verdict->kind, verdict->case_count, false);
+    if (!verdict->from_record && !before->is_whole && is_whole)
         return;
     verdict->mechanism = VERDICT_BY_REPEAT;
     verdict->evidence =

@@ -39,6 +39,17 @@ static const char *summary_of(const struct graph_decision *d, struct arena *aren
     return verdict_summary(&verdict, arena);
 }
 
+static bool was_whole(struct run *run, const struct graph_decision *d, bool *out, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    const struct case_result *cases = NULL;
+    size_t count = 0;
+    if (!graph_outcome_cases(run->memory.graph, d->id, false, &scratch, &cases, &count, err))
+        return false;
+    *out = known_is_full(run->task, d->kind, count, false);
+    return true;
+}
+
 static bool adopt(struct run *run, const struct graph_decision *d, struct err *err)
 {
     struct run_node node = {.decision_id = d->id,
@@ -77,6 +88,8 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                                    err);
     }
     if (d->has_outcome) {
+        if (!was_whole(run, d, &node.is_whole, err))
+            return false;
         run_count_outcome(run, d->kind, d->mechanism);
         repeat_note(&node, d->kind, d->mechanism, d->code_id);
         node.evaluation = run->evaluations;

@@ -363,6 +363,7 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
         .is_restart = propose_is_restart(decision->intent),
         .is_timed = verdict.kind == VERDICT_TIMED,
         .is_win = verdict.kind == VERDICT_TIMED && verdict.is_win,
+        .is_whole = known_is_full(run->task, verdict.kind, verdict.case_count, false),
         .summary = verdict_summary(&verdict, run->arena),
         .evaluation = run->evaluations,
     };

@@ -4,6 +4,7 @@
 #include "engine_place.h"
 
 #include "engine/engine.h"
+#include "engine/internal.h"
 #include "engine/simulate.h"
 #include "graph/graph.h"
 
@@ -152,16 +153,21 @@ static void look(void *context, const struct progress *progress)
     seen->lost_races += strstr(progress->verdict->evidence, "clearly slower") != NULL;
 }
 
-static void optimize__code_lost_a_race_of_two_cases__not_measured_again(void **state)
+static void take_two_cases(struct place *p)
 {
-    struct place *p = *state;
-    struct seen seen = {0};
-    const struct observer observer = {look, &seen};
     write_text(&p->arena, p->task, "task.yaml",
                arena_printf(&p->arena,
                             "%scases:\n  - {n: 4096}\n  - {n: 512}\nheld_out:\n  - {n: 77}\n",
                             arena_strndup(&p->arena, task_yaml,
                                           (size_t)(strstr(task_yaml, "cases:") - task_yaml))));
+}
+
+static void optimize__code_lost_a_race_of_two_cases__not_measured_again(void **state)
+{
+    struct place *p = *state;
+    struct seen seen = {0};
+    const struct observer observer = {look, &seen};
+    take_two_cases(p);
     const struct optimize_result result = optimize(p, "memory", &observer);
     assert_int_equal(result.repeats, seen.repeats);
     assert_true(seen.lost_races > 0);
@@ -187,9 +193,8 @@ static void stop_after(void *context, const struct progress *progress)
         os_interrupt_set(true);
 }
 
-static void resume__interrupted_among_repeats__the_same_decisions(void **state)
+static void check_resume_among_repeats(struct place *p)
 {
-    struct place *p = *state;
     const struct optimize_result whole = optimize(p, "memory", NULL);
     const struct graph_decisions wanted = decisions(p, "memory");
     int left = 0;
@@ -215,9 +220,62 @@ static void resume__interrupted_among_repeats__the_same_decisions(void **state)
     }
 }
 
+static void resume__interrupted_among_repeats__the_same_decisions(void **state)
+{
+    check_resume_among_repeats(*state);
+}
+
+/* What lost a race is measured again there, and loses again: it is a repeat as before. */
+static void resume__interrupted_among_lost_races__the_same_decisions(void **state)
+{
+    take_two_cases(*state);
+    check_resume_among_repeats(*state);
+}
+
+enum { CASES = 3 };
+
+/* What repeat_mark says of a verdict on code "c" with so many cases, after one with others. */
+static bool is_marked(bool was_whole, size_t cases, bool from_record)
+{
+    static const struct task task = {.case_count = CASES + 1, .cases[CASES] = {.held_out = true}};
+    struct run_node nodes[] = {
+        {.code_id = ""},
+        {.code_id = "c", .decision_id = "a race", .is_timed = true},
+        {.code_id = "c", .decision_id = "the later", .is_timed = true, .is_whole = was_whole}};
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct run run = {.opts = {.proposer = "offline"},
+                            .task = &task,
+                            .nodes = nodes,
+                            .node_count = sizeof nodes / sizeof *nodes};
+    struct verdict verdict = {.kind = VERDICT_TIMED,
+                              .mechanism = "",
+                              .evidence = "",
+                              .code_id = {"c"},
+                              .case_count = cases,
+                              .from_record = from_record,
+                              .is_win = cases == CASES};
+    repeat_mark(&run, &arena, &verdict);
+    const bool marked = str_equal(verdict.mechanism, VERDICT_BY_REPEAT);
+    if (marked)
+        assert_non_null(strstr(verdict.evidence, was_whole ? "the later" : "a race"));
+    return marked;
+}
+
+/* It lost to what then was not confirmed: measured anew it may win. */
+static void repeat_mark__lost_a_race_and_is_measured_anew__is_no_repeat(void **state)
+{
+    (void)state;
+    assert_false(is_marked(false, CASES, false));
+    assert_true(is_marked(false, 1, false)); /* one more race lost, in a process that forgot it */
+    assert_true(is_marked(false, 1, true));
+    assert_true(is_marked(true, CASES, false)); /* a confirmation that failed is not tried again */
+    assert_true(is_marked(true, CASES, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(repeat_mark__lost_a_race_and_is_measured_anew__is_no_repeat),
         cmocka_unit_test_setup_teardown(
             optimize__flags_change_no_code__repeats_are_free_in_turn_at_most_eight, set_up,
             tear_down),
@@ -225,6 +283,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(optimize__repeats__replayed_as_recorded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(resume__interrupted_among_repeats__the_same_decisions,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resume__interrupted_among_lost_races__the_same_decisions,
                                         set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
