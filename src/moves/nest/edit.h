@@ -123,6 +123,9 @@ int64_t nest_trip_count(const struct nest_edit *edit, const struct nest_stmt *lo
 bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
                         const char **refusal);
 bool nest_signed_counter(const struct nest_stmt *loop);
+/* Of 32 bits without a sign: what is computed of it and goes below 0 comes out positive in the 64
+ * bits of a subscript. (Fewer bits become int first, and 64 wrap around to what was meant.) */
+bool nest_type_wraps(const char *type);
 /* Puts a loop "i_s" over strips of `size` rounds around the loop, which keeps its name and runs one
  * strip, the last one shorter: the loop over strips, or NULL with the refusal. */
 struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int64_t size,

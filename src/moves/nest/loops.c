@@ -31,6 +31,13 @@ bool nest_widest(const struct nest_edit *edit, const struct nest_stmt *loop, int
     return end && loop->step == 1 && distance(edit, loop->from, end, out) && *out > 0;
 }
 
+bool nest_type_wraps(const char *type)
+{
+    return is_unsigned(type) && !strstr(type, "8_t") && !strstr(type, "16_t") &&
+           !strstr(type, "char") && !strstr(type, "short") && !strstr(type, "64_t") &&
+           !strstr(type, "long") && !strstr(type, "size_t");
+}
+
 bool nest_signed_counter(const struct nest_stmt *loop)
 {
     return !is_unsigned(loop->symbol->type);

@@ -201,7 +201,8 @@ static bool is_in(const struct poly_term *term, const struct nest_symbol *symbol
     return false;
 }
 
-/* Nothing in the term is made or changed in the loops. */
+/* Nothing in the term is made or changed in the loops, and its factors can be negative; else false,
+ * with the refusal where that says more than that elements are not the same distance apart. */
 static bool is_known(const struct product *p, const struct poly_term *term)
 {
     for (size_t s = 0; s < term->degree; s++) {
@@ -209,6 +210,11 @@ static bool is_known(const struct product *p, const struct poly_term *term)
         if (symbol->kind == NEST_POINTER || nest_list_declares(p->rows->body, symbol) ||
             nest_list_assigns(p->rows->body, symbol))
             return false;
+        if (symbol->kind != NEST_COUNTER && nest_type_wraps(symbol->type))
+            return nest_refuse(p->edit, p->refusal,
+                               "'%s' has 32 bits without a sign: how far elements of a loop are "
+                               "apart may be less than 0",
+                               symbol->name);
     }
     return true;
 }
@@ -238,10 +244,14 @@ static const struct nest_expr *stride_of(const struct product *p, const struct n
 static bool check_access(const struct product *p, const struct nest_expr *access,
                          const struct nest_stmt *loop)
 {
-    return (stride_of(p, access, loop) && stride_of(p, access, p->sum)) ||
-           nest_refuse(p->edit, p->refusal,
-                       "elements of '%s' are not the same distance apart in every round",
-                       access->symbol->name);
+    *p->refusal = NULL;
+    if (stride_of(p, access, loop) && stride_of(p, access, p->sum))
+        return true;
+    return *p->refusal ? false
+                       : nest_refuse(p->edit, p->refusal,
+                                     "elements of '%s' are not the same distance apart in every "
+                                     "round",
+                                     access->symbol->name);
 }
 
 /* --- what is made of it ------------------------------------------------------------------------
