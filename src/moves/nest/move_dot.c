@@ -325,15 +325,21 @@ static void use_sums(const struct product *p, const struct nest_symbol *sums)
     *nest_link(edit->nest, p->sum) = added;
 }
 
-/* The loops where there is room for a panel and a row that reads it, and as they were elsewhere. */
+/* The loops where there is a row that reads a panel and room for what is in it, and as they were
+ * elsewhere. */
 static struct nest_stmt *add_branch(const struct product *p)
 {
     struct nest_edit *edit = p->edit;
     struct nest_stmt **link = nest_link(edit->nest, p->rows);
     struct nest_stmt *branch = nest_new_stmt(edit, NEST_IF, p->rows->line);
     const struct nest_expr *rounds = nest_index(edit, "-", nest_end(edit, p->sum), p->sum->from);
+    /* Sums of no rounds, or of less than none, have nothing to pack. */
+    const struct nest_expr *has_rows =
+        nest_binary(edit, "<", p->rows->from, nest_end(edit, p->rows));
+    const struct nest_expr *has_rounds =
+        nest_binary(edit, "<", p->sum->from, nest_end(edit, p->sum));
     branch->value =
-        nest_binary(edit, "&&", nest_binary(edit, "<", p->rows->from, nest_end(edit, p->rows)),
+        nest_binary(edit, "&&", nest_binary(edit, "&&", has_rows, has_rounds),
                     nest_binary(edit, "<=", rounds, nest_number(edit, p->shape.most_rounds)));
     branch->next = p->rows->next;
     p->rows->next = NULL;
