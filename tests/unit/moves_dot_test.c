@@ -149,6 +149,18 @@ static void dot__what_could_differ__is_refused(void **state)
          "for (int64_t p = 0; p < k; p++) sum += a[i * k + p] * b[p * n + j]; c[i * n + j] = sum; "
          "}",
          "dot(i:4,j:16,p:2)", "the bounds of loop 'j' change inside 'i'", &vnni},
+        {plain,
+         "for (int64_t i = 0; i < m; i++) for (int64_t j = 0; j < n; j++) { int32_t sum = 0; "
+         "const int64_t q = j % 2 ? k : 1; "
+         "for (int64_t p = 0; p < q; p++) sum += a[i * k + p] * b[p * n + j]; c[i * n + j] = sum; "
+         "}",
+         "dot(i:4,j:16,p:2)", "a bound of loop 'p' is declared inside 'i'", &vnni},
+        {plain,
+         "for (int64_t i = 0; i < m; i++) for (int64_t j = 0; j < n; j++) { const int64_t q = 1; "
+         "int32_t sum = 0; "
+         "for (int64_t p = q; p < k; p++) sum += a[i * k + p] * b[p * n + j]; c[i * n + j] = sum; "
+         "}",
+         "dot(i:4,j:16,p:2)", "a bound of loop 'p' is declared inside 'i'", &vnni},
         /* A stride of -1 row, as 32 bits without a sign have it. */
         {plain,
          "const unsigned int r = (unsigned int)n;\n"

@@ -371,6 +371,16 @@ bool nest_list_declares(const struct nest_stmt *first, const struct nest_symbol 
     return false;
 }
 
+bool nest_list_declares_any(const struct nest_stmt *first, const struct nest_expr *expr)
+{
+    for (const struct nest_stmt *s = first; s; s = s->next) {
+        if ((s->kind == NEST_DECLARE && nest_expr_uses(expr, s->symbol)) ||
+            nest_list_declares_any(s->body, expr) || nest_list_declares_any(s->otherwise, expr))
+            return true;
+    }
+    return false;
+}
+
 struct nest_stmt *nest_append(struct nest_stmt *list, struct nest_stmt *more)
 {
     if (!list)

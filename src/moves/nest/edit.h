@@ -72,6 +72,8 @@ bool nest_expr_reaches(const struct nest_expr *expr, const struct nest_symbol *s
 bool nest_list_points_into(struct nest_stmt *first, const struct nest_symbol *array);
 /* Declared in the list or below. */
 bool nest_list_declares(const struct nest_stmt *first, const struct nest_symbol *symbol);
+/* Something that the expression names is declared in the list or below. */
+bool nest_list_declares_any(const struct nest_stmt *first, const struct nest_expr *expr);
 /* The list with another one behind it. */
 struct nest_stmt *nest_append(struct nest_stmt *list, struct nest_stmt *more);
 /* The pointer in the nest that points at `stmt`; a bug where it is not in the nest. */

@@ -145,6 +145,10 @@ static bool check_loop(const struct product *p, const struct nest_stmt *loop)
         nest_expr_uses(loop->from, p->columns->symbol))
         return nest_refuse(p->edit, p->refusal, "the bounds of loop '%s' change inside '%s'",
                            loop->name, p->rows->name);
+    if (nest_list_declares_any(p->rows->body, loop->from) ||
+        nest_list_declares_any(p->rows->body, loop->bound))
+        return nest_refuse(p->edit, p->refusal, "a bound of loop '%s' is declared inside '%s'",
+                           loop->name, p->rows->name);
     return true;
 }
 

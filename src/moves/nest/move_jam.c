@@ -24,23 +24,15 @@ static bool is_shared(const struct jam *jam, const struct nest_stmt *loop)
     return false;
 }
 
-static bool declared_in(const struct nest_stmt *first, const struct nest_expr *expr)
-{
-    for (const struct nest_stmt *s = first; s; s = s->next) {
-        if (s->kind == NEST_DECLARE && nest_expr_uses(expr, s->symbol))
-            return true;
-    }
-    return false;
-}
-
 /* Loops with the same bounds in every round are shared; what is below another one is not. */
 static void find_shared(struct jam *jam, struct nest_stmt *first)
 {
     const struct nest_symbol *counter = jam->loop->symbol;
     for (struct nest_stmt *s = first; s; s = s->next) {
         if (s->kind != NEST_FOR || nest_expr_uses(s->from, counter) ||
-            nest_expr_uses(s->bound, counter) || declared_in(jam->loop->body, s->from) ||
-            declared_in(jam->loop->body, s->bound) || !nest_has_fixed_bounds(jam->edit->nest, s))
+            nest_expr_uses(s->bound, counter) || nest_list_declares_any(jam->loop->body, s->from) ||
+            nest_list_declares_any(jam->loop->body, s->bound) ||
+            !nest_has_fixed_bounds(jam->edit->nest, s))
             continue;
         if (jam->through_count == sizeof jam->through / sizeof *jam->through) {
             jam->is_too_deep = true;
