@@ -314,10 +314,47 @@ static void coalesce__what_is_no_plain_pair__is_refused(void **state)
          "coalesce(i,j)", "loop 'i' does not count in signed 64 bits"},
         {"for (int64_t i = n; i > 0; i--) for (int64_t j = 0; j < m; j++) a[i] += b[j];",
          "coalesce(i,j)", "loop 'i' counts downward"},
+        {"const uint64_t q = n; for (int64_t i = 0; i < q; i++) for (int64_t j = 0; j < m; j++) "
+         "a[i] += b[j];",
+         "coalesce(i,j)", "loop 'i' does not count in signed 64 bits"},
+        {"const unsigned long q = m; for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < q; "
+         "j++) a[i] += b[j];",
+         "coalesce(i,j)", "loop 'j' does not count in signed 64 bits"},
+        {"for (uint64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) a[i] += b[j];",
+         "coalesce(i,j)", "loop 'i' does not count in signed 64 bits"},
+        {"const uint64_t q = n; for (int64_t i = 5; i < q; i++) for (int64_t j = 0; j < m; j++) "
+         "a[i] += b[j];",
+         "coalesce(i,j)",
+         "the counter or a bound of loop 'i' is unsigned, and it does not begin at 0"},
         {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) { while (a[j] > 1) a[j] "
          "= "
          "0; }",
          "coalesce(i,j)", "the loops hold what is not understood"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        assert_string_equal(after(&arena, cases[i].body, cases[i].steps), cases[i].why);
+    }
+}
+
+/* Where a bound has no sign, one less than where the loop begins is a large number of rounds. */
+static void nest_apply__bound_is_unsigned__differences_are_refused(void **state)
+{
+    static const struct {
+        const char *body, *steps, *why;
+    } cases[] = {
+        {"const uint32_t q = (uint32_t)n; for (int64_t i = 5; i < q; i++) a[i] = b[i];",
+         "unroll(i:5)",
+         "the counter or a bound of loop 'i' is unsigned, and it does not begin at 0"},
+        {"for (int64_t i = 1; i < (uint32_t)n; i++) a[i] = b[i];", "strip(i:8)",
+         "the counter or a bound of loop 'i' is unsigned, and it does not begin at 0"},
+        {"const uint32_t q = (uint32_t)n; for (int64_t i = 0; i < q; i++) a[i] = b[i];",
+         "peel(i:1)", "the counter or a bound of loop 'i' is unsigned, or its step not 1"},
+        {"const size_t q = (size_t)n; for (int64_t i = 0; i < q; i++) a[i] = b[i];", "reverse(i)",
+         "the counter or a bound of loop 'i' is unsigned"},
+        {"for (int64_t i = 0; i < n - 2u; i++) a[i] = b[i];", "reverse(i)",
+         "the counter or a bound of loop 'i' is unsigned"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -405,6 +442,7 @@ int main(void)
         cmocka_unit_test(nest_apply__kept_text_names_what_is_renamed__is_refused),
         cmocka_unit_test(nest_apply__each_move__gives_this_text),
         cmocka_unit_test(coalesce__what_is_no_plain_pair__is_refused),
+        cmocka_unit_test(nest_apply__bound_is_unsigned__differences_are_refused),
         cmocka_unit_test(nest_apply__an_element_has_another_name__is_refused),
         cmocka_unit_test(nest_moves__every_row__is_a_manual),
         cmocka_unit_test(recipe_parse__steps_on_the_nest__are_the_key_and_the_source),

@@ -124,7 +124,9 @@ int64_t nest_trip_count(const struct nest_edit *edit, const struct nest_stmt *lo
 /* Upward, with a counter for which differences of bounds make sense; false with the refusal. */
 bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
                         const char **refusal);
-bool nest_signed_counter(const struct nest_stmt *loop);
+/* Counter and bounds are signed: a bound less than where the loop begins is no large number. */
+bool nest_counts_signed(const struct nest_stmt *loop);
+bool nest_type_is_unsigned(const char *type);
 /* Of 32 bits without a sign: what is computed of it and goes below 0 comes out positive in the 64
  * bits of a subscript. (Fewer bits become int first, and 64 wrap around to what was meant.) */
 bool nest_type_wraps(const char *type);

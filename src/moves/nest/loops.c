@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-static bool is_unsigned(const char *type)
+bool nest_type_is_unsigned(const char *type)
 {
     return strstr(type, "unsigned") || strstr(type, "uint") || strstr(type, "size_t");
 }
@@ -33,14 +33,30 @@ bool nest_widest(const struct nest_edit *edit, const struct nest_stmt *loop, int
 
 bool nest_type_wraps(const char *type)
 {
-    return is_unsigned(type) && !strstr(type, "8_t") && !strstr(type, "16_t") &&
+    return nest_type_is_unsigned(type) && !strstr(type, "8_t") && !strstr(type, "16_t") &&
            !strstr(type, "char") && !strstr(type, "short") && !strstr(type, "64_t") &&
            !strstr(type, "long") && !strstr(type, "size_t");
 }
 
-bool nest_signed_counter(const struct nest_stmt *loop)
+/* Something in it is unsigned: then so may be all that is computed with it. */
+static bool has_unsigned(const struct nest_expr *expr)
 {
-    return !is_unsigned(loop->symbol->type);
+    const bool is_named = expr->kind == NEST_NAME || expr->kind == NEST_ACCESS;
+    if ((is_named && nest_type_is_unsigned(expr->symbol->type)) ||
+        (expr->kind == NEST_CAST && nest_type_is_unsigned(expr->text)) ||
+        (expr->kind == NEST_NUMBER && strpbrk(expr->text, "uU")))
+        return true;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (has_unsigned(expr->args[i]))
+            return true;
+    }
+    return false;
+}
+
+bool nest_counts_signed(const struct nest_stmt *loop)
+{
+    return !nest_type_is_unsigned(loop->symbol->type) && !has_unsigned(loop->from) &&
+           !has_unsigned(loop->bound);
 }
 
 bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
@@ -49,9 +65,10 @@ bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *lo
     int64_t from = 0;
     if (loop->step <= 0)
         return nest_refuse(edit, refusal, "loop '%s' counts downward", loop->name);
-    if (is_unsigned(loop->symbol->type) && !(nest_is_number(loop->from, &from) && from == 0))
+    if (!nest_counts_signed(loop) && !(nest_is_number(loop->from, &from) && from == 0))
         return nest_refuse(edit, refusal,
-                           "the counter of loop '%s' is unsigned and does not begin at 0",
+                           "the counter or a bound of loop '%s' is unsigned, and it does not begin "
+                           "at 0",
                            loop->name);
     return true;
 }

@@ -102,7 +102,10 @@ static bool find(struct search *s, const char **refusal)
     if (!s->most && !keeps_places(s))
         return nest_refuse(s->edit, refusal, "'%s' holds fewer places than counter '%s'",
                            s->best->name, s->loop->name);
-    if (s->loop->step != 1 || !nest_counts_upward(s->edit, s->loop, refusal))
+    int64_t from = 0;
+    const bool begins_at_0 = nest_is_number(s->loop->from, &from) && from == 0;
+    if (s->loop->step != 1 ||
+        (nest_type_is_unsigned(s->loop->symbol->type) && !begins_at_0)) /* begin_of */
         return nest_refuse(s->edit, refusal, "loop '%s' does not count up by 1", s->loop->name);
     if (!vector_is_lane(s->edit, s->element->symbol->type) ||
         !vector_stride(s->edit, s->loop, s->element->args[0], &stride) || stride != 1)

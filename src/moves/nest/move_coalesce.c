@@ -142,7 +142,7 @@ static bool check_loop(const struct coalescing *c, const struct nest_stmt *loop,
         return nest_refuse(edit, refusal, "loop '%s' does not count by 1 between fixed bounds",
                            loop->name);
     const struct nest_expr counter = {.kind = NEST_NAME, .symbol = loop->symbol};
-    if (!nest_signed_counter(loop) || !is_wide(&counter) || !is_wide(loop->from) ||
+    if (!nest_counts_signed(loop) || !is_wide(&counter) || !is_wide(loop->from) ||
         !is_wide(loop->bound))
         return nest_refuse(edit, refusal, "loop '%s' does not count in signed 64 bits", loop->name);
     return true;

@@ -32,7 +32,7 @@ static bool check_shift(const struct nest_edit *edit, const struct nest_stmt *fi
 {
     if (!nest_counts_upward(edit, first, refusal))
         return false;
-    if (first->step != 1 || !nest_signed_counter(first) || !nest_end(edit, first))
+    if (first->step != 1 || !nest_counts_signed(first) || !nest_end(edit, first))
         return nest_refuse(edit, refusal, "loop '%s' does not count up by 1 with a sign",
                            first->name);
     if (first->pragma)

@@ -30,8 +30,9 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (!loop || !nest_step_number(edit, step, 0, 1, &rounds, refusal) ||
         !nest_counts_upward(edit, loop, refusal))
         return false;
-    if (loop->step != 1 || !nest_signed_counter(loop))
-        return nest_refuse(edit, refusal, "the counter of loop '%s' is unsigned or its step not 1",
+    if (loop->step != 1 || !nest_counts_signed(loop))
+        return nest_refuse(edit, refusal,
+                           "the counter or a bound of loop '%s' is unsigned, or its step not 1",
                            loop->name);
     if (nest_list_has(loop->body, NEST_OPAQUE) || !nest_has_fixed_bounds(edit->nest, loop))
         return nest_refuse(edit, refusal,

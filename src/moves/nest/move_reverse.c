@@ -17,8 +17,9 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (!nest_has_fixed_bounds(edit->nest, loop))
         return nest_refuse(edit, refusal, "a bound of loop '%s' is computed in the nest",
                            loop->name);
-    if (!nest_signed_counter(loop))
-        return nest_refuse(edit, refusal, "the counter of loop '%s' is unsigned", loop->name);
+    if (!nest_counts_signed(loop))
+        return nest_refuse(edit, refusal, "the counter or a bound of loop '%s' is unsigned",
+                           loop->name);
     if (!depend_open(edit, loop, 1, &depend, refusal))
         return false;
     if (!depend_is_parallel(depend, loop, &(struct depend_opts){.relax_reductions = true}, &answer))
