@@ -52,6 +52,9 @@ enum { RUNNER_FD_CONTROL = 3, RUNNER_FD_IMAGE = 4, RUNNER_FD_BUFFERS = 5 };
 /* The function of the image that the runner calls; made by target/cpu from the task's signature. */
 #define RUNNER_ENTRY "kope_call"
 
+/* The section of the runner's program that its own functions are in (runner.ld). */
+#define RUNNER_SECTION ".text.kope_runner"
+
 enum runner_phase {
     RUNNER_STARTING,
     RUNNER_BOXED,   /* boxed; waits on `wake` for its image */

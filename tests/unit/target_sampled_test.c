@@ -52,11 +52,31 @@ struct fixture {
     struct err err;
 };
 
-static struct build_result build(struct fixture *f, bool has_lines)
+/* The first thread, which is looked at, has nothing to do but wait for the other again and again;
+ * it calls nothing but OpenMP. */
+static const char waiting_source[] =
+    "#include <stdint.h>\n"
+    "void k(const real *x, real *y, int64_t n)\n"
+    "{\n"
+    "    for (int again = 0; again < 2000; again++) {\n"
+    "        #pragma omp parallel for schedule(static) num_threads(2)\n"
+    "        for (int64_t part = 0; part < 2; part++) {\n"
+    "            real sum = 1;\n"
+    "            for (int64_t i = 0; i < part * 3000; i++) sum = x[i % n] / (sum + 1);\n"
+    "            y[part] = sum;\n"
+    "        }\n"
+    "    }\n"
+    "}\n";
+
+static struct build_result build_of(struct fixture *f, const char *text, int64_t threads,
+                                    bool has_lines)
 {
-    const struct candidate candidate = {
-        .source = source, .flags = {"-O2", "-march=native"}, .flag_count = 2};
-    const struct build_request request = {.task = f->task,
+    struct task task = *f->task;
+    task.threads = threads;
+    const struct candidate candidate = {.source = text,
+                                        .flags = {"-O2", "-march=native", "-fopenmp"},
+                                        .flag_count = threads > 1 ? 3 : 2};
+    const struct build_request request = {.task = &task,
                                           .candidate = &candidate,
                                           .real_name = "float",
                                           .is_clean = has_lines,
@@ -64,8 +84,14 @@ static struct build_result build(struct fixture *f, bool has_lines)
     struct build_result result;
     if (!target_build(f->target, &request, &f->arena, &result, &f->err))
         fail_msg("%s", f->err.message);
-    assert_int_equal(result.status, BUILD_OK);
+    if (result.status != BUILD_OK)
+        fail_msg("%s: %s", result.mechanism, result.evidence);
     return result;
+}
+
+static struct build_result build(struct fixture *f, bool has_lines)
+{
+    return build_of(f, source, 1, has_lines);
 }
 
 static int set_up(void **state)
@@ -91,18 +117,19 @@ static int tear_down(void **state)
 }
 
 /* Until there are some, or skipped. */
-static struct session_samples look(struct fixture *f)
+static struct session_samples look(struct fixture *f, const struct build_result *built,
+                                   int64_t threads)
 {
     static const int64_t n = ELEMENTS;
     struct session_buffer buffers[2] = {{.label = "x", .bytes = BYTES},
                                         {.label = "y", .bytes = BYTES, .writable = true}};
-    const struct session_opts opts = {.image = f->built.image,
-                                      .image_bytes = f->built.image_bytes,
+    const struct session_opts opts = {.image = built->image,
+                                      .image_bytes = built->image_bytes,
                                       .buffers = buffers,
                                       .buffer_count = 2,
                                       .ints = &n,
                                       .int_count = 1,
-                                      .threads = 1,
+                                      .threads = threads,
                                       .by_account = true,
                                       .sample_period_ns = PERIOD_NS,
                                       .cpu = -1};
@@ -146,7 +173,7 @@ static void target_build__with_lines__the_same_code(void **state)
 static void session_samples__one_hot_line__most_are_there(void **state)
 {
     struct fixture *f = *state;
-    const struct session_samples samples = look(f);
+    const struct session_samples samples = look(f, &f->built, 1);
     uint64_t addresses[512];
     struct tool_output lines;
     int64_t at_hot_line = 0, inside = 0;
@@ -176,6 +203,17 @@ static void session_samples__one_hot_line__most_are_there(void **state)
         at = line;
     }
     assert_true(at_hot_line * 2 > samples.inside);
+}
+
+static void session_samples__waits_for_its_threads__nothing_is_called(void **state)
+{
+    struct fixture *f = *state;
+    const struct build_result built = build_of(f, waiting_source, 2, true);
+    const struct session_samples samples = look(f, &built, 2);
+    for (size_t i = 0; i < samples.function_count; i++)
+        print_error("%s: %lld\n", samples.functions[i].name, (long long)samples.functions[i].hits);
+    assert_int_equal(samples.function_count, 0);
+    assert_int_equal(samples.called, 0);
 }
 
 static void target_lines__no_image__a_problem_and_no_error(void **state)
@@ -225,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(target_build__with_lines__the_same_code),
         cmocka_unit_test(session_samples__one_hot_line__most_are_there),
+        cmocka_unit_test(session_samples__waits_for_its_threads__nothing_is_called),
         cmocka_unit_test(target_lines__no_image__a_problem_and_no_error),
         cmocka_unit_test(target_misses__one_call__counts_by_line_or_a_reason),
     };

@@ -98,6 +98,7 @@ struct symbols {
     size_t count;
     const char *names;
     size_t names_bytes;
+    uint64_t own_at, own_bytes; /* where the runner's own functions are */
 };
 
 /* Of the runner's file, where it has not been stripped. */
@@ -113,17 +114,20 @@ static struct symbols read_symbols(const char *path, struct arena *arena)
         return out;
     for (size_t i = 0; i < elf.section_count; i++) {
         const Elf64_Shdr *table = &elf.sections[i];
+        if (str_equal(elf_section_name(&elf, table), RUNNER_SECTION)) {
+            out.own_at = table->sh_addr;
+            out.own_bytes = table->sh_size;
+        }
         if (table->sh_type != SHT_SYMTAB || table->sh_link >= elf.section_count ||
             !elf_within(&elf, table->sh_offset, table->sh_size) || table->sh_offset % 8 != 0)
             continue;
         const Elf64_Shdr *names = &elf.sections[table->sh_link];
         if (!elf_within(&elf, names->sh_offset, names->sh_size) || names->sh_size == 0)
             continue;
-        out = (struct symbols){.items =
-                                   (const Elf64_Sym *)(const void *)(elf.data + table->sh_offset),
-                               .count = table->sh_size / sizeof(Elf64_Sym),
-                               .names = (const char *)elf.data + names->sh_offset,
-                               .names_bytes = names->sh_size};
+        out.items = (const Elf64_Sym *)(const void *)(elf.data + table->sh_offset);
+        out.count = table->sh_size / sizeof(Elf64_Sym);
+        out.names = (const char *)elf.data + names->sh_offset;
+        out.names_bytes = names->sh_size;
     }
     return out;
 }
@@ -191,10 +195,20 @@ static uint64_t image_end(const struct cpu_session *s)
     return s->image_at + MOST_SPAN;
 }
 
-/* The runner's own waiting and its loop of calls are nothing of the candidate's. */
-static bool is_runners(const char *name)
+/* The loop of calls, OpenMP and the threads' work and waiting are the runner's, and nothing that
+ * the candidate has in its hand; so is what they wait with in the C library, which no candidate may
+ * call (runner/symbols.c). `name` is plain. */
+static bool is_runners(const struct symbols *symbols, uint64_t address, const char *name)
 {
-    return str_equal(name, "serve");
+    static const char *const waits[] = {"sched_yield", "syscall", "sem_", "new_sem_",
+                                        "futex_abstimed_wait"};
+    if (address >= symbols->own_at && address - symbols->own_at < symbols->own_bytes)
+        return true;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        if (str_starts_with(name, waits[i]))
+            return true;
+    }
+    return false;
 }
 
 static void sort_out(const struct cpu_session *s, struct arena *arena, struct session_samples *out)
@@ -215,9 +229,9 @@ static void sort_out(const struct cpu_session *s, struct arena *arena, struct se
             out->inside += hits;
             continue;
         }
-        const char *name = name_at(&symbols, sorted[i]);
-        if (!is_runners(name))
-            add_call(out, functions, name[0] ? plain_name(name, arena) : "a function", hits);
+        const char *name = plain_name(name_at(&symbols, sorted[i]), arena);
+        if (!is_runners(&symbols, sorted[i], name))
+            add_call(out, functions, name[0] ? name : "a function", hits);
     }
     if (out->function_count)
         qsort(functions, out->function_count, sizeof *functions, by_hits);
