@@ -163,6 +163,12 @@ static void nest_apply__each_move__gives_this_text(void **state)
          "            a[i] = b[i];\n"
          "        }\n"
          "    }\n"},
+        {"for (int8_t i = 0; i < n; i++) a[i] = b[i];", "strip(i:100)",
+         "    for (int64_t i_s = 0; i_s < n; i_s += 100) {\n"
+         "        for (int8_t i = i_s; i < (i_s + 100 < n ? i_s + 100 : n); i++) {\n"
+         "            a[i] = b[i];\n"
+         "        }\n"
+         "    }\n"},
         {"for (int64_t i = 1; i <= n; i++) { const real t = b[i]; a[i - 1] = t * i; }",
          "unroll(i:2)",
          "    const int64_t i_end = n / 2 * 2 + 1;\n"
@@ -248,6 +254,15 @@ static void nest_apply__each_move__gives_this_text(void **state)
          "coalesce(i,j)",
          "    for (int64_t ij = 0; ij < (0 < m ? n * m : 0); ij++) {\n"
          "        a[ij] = b[2 * ij + 1];\n"
+         "    }\n"},
+        /* Where the pointer is shows that it is another element in every round. */
+        {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < 8; j++) { real *q = a + (i * 8 + "
+         "j); q[0] = b[j]; }",
+         "coalesce(i,j);reverse(ij)",
+         "    for (int64_t ij = n * 8 - 1; ij >= 0; ij--) {\n"
+         "        const int64_t j_at = ij % 8;\n"
+         "        real *q = a + ij;\n"
+         "        q[0] = b[j_at];\n"
          "    }\n"},
         {"for (int64_t i = 1; i < n; i++) for (int64_t j = 0; j <= 6; j++) a[i * 7 + j] = b[i];",
          "coalesce(i,j)",

@@ -73,6 +73,16 @@ bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *lo
     return true;
 }
 
+/* Of the counter of strips: it goes past the end by up to a strip, for which a counter of 8 or 16
+ * bits has no room. */
+static const char *strips_type(const char *type)
+{
+    return strstr(type, "8_t") || strstr(type, "16_t") || strstr(type, "char") ||
+                   strstr(type, "short")
+               ? "int64_t"
+               : type;
+}
+
 struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int64_t size,
                              const char **refusal)
 {
@@ -83,8 +93,8 @@ struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int
     const struct nest_expr *end = nest_end(edit, loop);
     struct nest_stmt **link = nest_link(edit->nest, loop);
     struct nest_stmt *strips =
-        nest_new_loop(edit, arena_printf(edit->arena, "%s_s", loop->name), loop->symbol->type,
-                      loop->from, end, width, loop, loop->line);
+        nest_new_loop(edit, arena_printf(edit->arena, "%s_s", loop->name),
+                      strips_type(loop->symbol->type), loop->from, end, width, loop, loop->line);
     const struct nest_expr *begin = nest_name(edit, strips->symbol);
     const struct nest_expr *last = nest_index(edit, "+", begin, nest_number(edit, width));
     strips->next = loop->next;

@@ -84,6 +84,14 @@ static const struct nest_expr *rewrite_expr(const struct coalescing *c,
     return copy;
 }
 
+/* Pointers keep where they begin, and arrays how large they are, in their symbol too. */
+static void rewrite_symbol(const struct coalescing *c, struct nest_symbol *symbol)
+{
+    symbol->offset = rewrite_expr(c, symbol->offset);
+    for (size_t d = 0; d < symbol->rank; d++)
+        symbol->dimensions[d] = rewrite_expr(c, symbol->dimensions[d]);
+}
+
 static void rewrite_list(const struct coalescing *c, struct nest_stmt *first)
 {
     for (struct nest_stmt *s = first; s; s = s->next) {
@@ -91,6 +99,8 @@ static void rewrite_list(const struct coalescing *c, struct nest_stmt *first)
         s->bound = rewrite_expr(c, s->bound);
         s->target = rewrite_expr(c, s->target);
         s->value = rewrite_expr(c, s->value);
+        if (s->kind == NEST_DECLARE)
+            rewrite_symbol(c, s->symbol);
         rewrite_list(c, s->body);
         rewrite_list(c, s->otherwise);
     }

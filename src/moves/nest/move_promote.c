@@ -62,6 +62,8 @@ static void replace_in(const struct nest_edit *edit, struct nest_stmt *first,
         s->bound = replace_element(edit, s->bound, element, with);
         s->target = replace_element(edit, s->target, element, with);
         s->value = replace_element(edit, s->value, element, with);
+        if (s->kind == NEST_DECLARE)
+            s->symbol->offset = replace_element(edit, s->symbol->offset, element, with);
         replace_in(edit, s->body, element, with);
         replace_in(edit, s->otherwise, element, with);
     }
