@@ -313,6 +313,31 @@ static void argmax__what_is_another_search__is_refused_in_words(void **state)
     }
 }
 
+/* A variable that takes something off its value, or keeps one that changes, is not that value. */
+static void vectorize__whole_number_that_is_not_its_value__stays_a_variable(void **state)
+{
+    static const struct {
+        const char *declared, *added;
+    } rows[] = {
+        {"const int64_t t = y[i];", "vreal_at(b, j) + (real)t4;"},
+        {"const int8_t t = 100 * i;", "vreal_at(b, j) + (real)t4;"},
+        {"const size_t t = i - 1;", "vreal_at(b, j) + (real)t4;"},
+        {"int64_t w = i; const int64_t t = w; w = 5;", "vreal_at(b, j) + (real)t4;"},
+        {"const size_t t = i * m;", "vreal_at(b, j) + (real)(i * m);"},
+        {"const int32_t t = i - 1;", "vreal_at(b, j) + (real)(i - 1);"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CLEANUP(arena_free) struct arena arena = {0};
+        const char *body =
+            arena_printf(&arena,
+                         "    for (int64_t i = 0; i < n; i++)\n"
+                         "        for (int64_t j = 0; j < m; j++) { %s a[i * m + j] = b[j] + t; }",
+                         rows[i].declared);
+        must_hold(after(&arena, &plain, body, "vectorize(j:8)"), rows[i].added);
+    }
+}
+
 static void vectorize__what_it_cannot_do__is_refused_in_words(void **state)
 {
     static const struct {
@@ -954,6 +979,7 @@ int main(void)
         cmocka_unit_test(stream__results_in_vectors__past_the_caches_and_one_fence),
         cmocka_unit_test(reciprocal__a_divisor_that_stays__is_inverted_once),
         cmocka_unit_test(argmax__what_is_another_search__is_refused_in_words),
+        cmocka_unit_test(vectorize__whole_number_that_is_not_its_value__stays_a_variable),
         cmocka_unit_test(vectorize__what_it_cannot_do__is_refused_in_words),
         cmocka_unit_test(vectorize__the_task_keeps_its_sums__is_refused),
         cmocka_unit_test(nest_patterns__a_product__packed_tiles_come_first),

@@ -133,6 +133,43 @@ static bool find_declared(struct lanes *l, const struct nest_stmt *first)
     return true;
 }
 
+/* Numbers, counters, sizes and their sums and products: never less than 0. */
+static bool is_natural(const struct nest_expr *expr)
+{
+    if (expr->kind == NEST_NAME)
+        return expr->symbol->kind == NEST_COUNTER || expr->symbol->is_parameter ||
+               nest_type_is_unsigned(expr->symbol->type);
+    if (expr->kind == NEST_BINARY && (str_equal(expr->text, "+") || str_equal(expr->text, "*")))
+        return is_natural(expr->args[0]) && is_natural(expr->args[1]);
+    return expr->kind == NEST_NUMBER;
+}
+
+/* What it names is the same wherever the variable is read. */
+static bool is_lasting(const struct nest_expr *expr)
+{
+    if ((expr->kind == NEST_NAME || expr->kind == NEST_ACCESS) &&
+        nest_base_of(expr->symbol)->is_written)
+        return false;
+    for (size_t i = 0; i < expr->arg_count; i++) {
+        if (!is_lasting(expr->args[i]))
+            return false;
+    }
+    return true;
+}
+
+/* The variable is its value wherever it stands: it takes nothing off it. (Signed 32 bits count as
+ * enough: no row is longer.) */
+static bool is_its_value(const struct nest_stmt *declared)
+{
+    const struct nest_symbol *symbol = declared->symbol;
+    const char *type = symbol->type;
+    const bool is_narrow = strstr(type, "8_t") || strstr(type, "16_t") || strstr(type, "char") ||
+                           strstr(type, "short") || strstr(type, "ool");
+    return symbol->kind == NEST_SCALAR && symbol->is_integer && !symbol->is_written &&
+           declared->value && nest_is_integer(declared->value) && is_lasting(declared->value) &&
+           !is_narrow && (!nest_type_is_unsigned(type) || is_natural(declared->value));
+}
+
 /* Whole numbers that a body names once are their values. */
 static void inline_integers(struct lanes *l, struct nest_stmt **first)
 {
@@ -140,8 +177,7 @@ static void inline_integers(struct lanes *l, struct nest_stmt **first)
         struct nest_stmt *s = *at;
         inline_integers(l, &s->body);
         inline_integers(l, &s->otherwise);
-        if (s->kind == NEST_DECLARE && s->symbol->kind == NEST_SCALAR && s->symbol->is_integer &&
-            !s->symbol->is_written && s->value) {
+        if (s->kind == NEST_DECLARE && is_its_value(s)) {
             nest_replace_in(l->edit, s->next, s->symbol, s->value);
             *at = s->next;
             continue;
