@@ -396,6 +396,8 @@ static void nest_apply__an_element_has_another_name__is_refused(void **state)
          "expand(t,i)", "'t' is used as a whole"},
         {"real *q = a;\nfor (int64_t j = 0; j < 4; j++) a[0] += q[0] + b[j];", "reverse(j)",
          "dependence on a carried by j, distance (+)"},
+        {"int64_t s = 1;\nfor (int64_t j = 0; j < 4; j++) s = s << j ? s : j;\na[0] = s;",
+         "reverse(j)", "dependence on s carried by j, distance (+)"},
         {"real *q = a;\nfor (int64_t j = 0; j < 4; j++) a[0] = q[0] > b[j] ? q[0] : a[0];",
          "reverse(j)", "dependence on a carried by j, distance (+)"},
     };

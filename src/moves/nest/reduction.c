@@ -4,7 +4,11 @@
 
 #include "base/str.h"
 
-#include <string.h>
+/* "<", ">", "<=", ">=", and no shift. */
+static bool is_relation(const char *op)
+{
+    return (op[0] == '<' || op[0] == '>') && (op[1] == '\0' || str_equal(op + 1, "="));
+}
 
 static bool is_place(const struct nest_expr *a, const struct nest_expr *target)
 {
@@ -21,7 +25,7 @@ static bool is_extremum(const struct nest_expr *value, const struct nest_expr *t
                !nest_expr_reaches(value->args[1 - own], target->symbol);
     }
     if (value->kind != NEST_CONDITIONAL || value->args[0]->kind != NEST_BINARY ||
-        !strchr("<>", value->args[0]->text[0]) || strlen(value->args[0]->text) > 2)
+        !is_relation(value->args[0]->text))
         return false;
     const struct nest_expr *yes = value->args[1];
     const struct nest_expr *no = value->args[2];
@@ -70,8 +74,7 @@ static enum reduction_kind reduction_of_if(const struct nest_stmt *stmt)
     const struct nest_stmt *body = stmt->body;
     const struct nest_expr *test = stmt->value;
     if (stmt->otherwise || !body || body->next || body->kind != NEST_ASSIGN ||
-        !str_equal(body->op, "=") || test->kind != NEST_BINARY || !strchr("<>", test->text[0]) ||
-        strlen(test->text) > 2 || (test->text[1] != '\0' && test->text[1] != '='))
+        !str_equal(body->op, "=") || test->kind != NEST_BINARY || !is_relation(test->text))
         return REDUCTION_NONE;
     const int own = nest_expr_same(test->args[0], body->target) ? 0 : 1;
     return nest_expr_same(test->args[own], body->target) &&
