@@ -513,7 +513,9 @@ static bool time_all(struct judgement *j, bool *raced, struct err *err)
         struct case_result *result = &results[order[i]];
         const double weight = task->cases[order[i]].weight;
         const struct race race = race_for(j, weight, done_weight, done_high, all_weight);
-        if (!time_case(j, order[i], race, result, err))
+        const bool ok = time_case(j, order[i], race, result, err);
+        rig_stop(&j->reference); /* it is of this case */
+        if (!ok)
             return false;
         *raced = result->log_high < race.hopeless;
         done_weight += weight;
@@ -716,9 +718,7 @@ bool judgement_measure(struct judgement *j, struct err *err)
 {
     bool raced = false;
     reseed(j);
-    const bool ok = time_all(j, &raced, err);
-    rig_stop(&j->reference);
-    if (!ok)
+    if (!time_all(j, &raced, err))
         return false;
     if (!j->is_decided)
         conclude(j, raced);

@@ -134,9 +134,7 @@ static bool measure(struct judgement *j, size_t case_index, struct race race, bo
                              .budget_ns = budget,
                              .deadline_ns = now + budget,
                              .last_ns = now + 3 * budget};
-        const bool ok = empty_call_ns(j, case_index, &s->empty_ns, err) && run_series(s, err);
-        rig_stop(&j->reference);
-        if (!ok)
+        if (!empty_call_ns(j, case_index, &s->empty_ns, err) || !run_series(s, err))
             return false;
         if (j->is_decided || !is_noisy(s))
             return true;
