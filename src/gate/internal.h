@@ -86,6 +86,17 @@ struct bell_span {
     size_t bytes;
 };
 
+/* What a call gets beside its arrays, in signature order: attributes, then axes. */
+struct scalars {
+    int64_t ints[TASK_MAX_ATTRS + TASK_MAX_AXES];
+    double reals[TASK_MAX_ATTRS];
+    size_t int_count, real_count;
+};
+
+/* Real attributes as the task's arithmetic has them, so that everybody computes with the same. */
+void scalars_fill(struct scalars *scalars, const struct task *task,
+                  const struct task_case *problem);
+
 /* Does not move while its session lives. */
 struct rig {
     const struct task *task;
@@ -95,8 +106,7 @@ struct rig {
     enum dtype dtypes[TASK_MAX_ARGS];             /* of `real`: the image's */
     size_t elements[TASK_MAX_ARGS];
     struct task_rows rows[TASK_MAX_ARGS];
-    int64_t ints[TASK_MAX_ATTRS + TASK_MAX_AXES];
-    double reals[TASK_MAX_ATTRS];
+    struct scalars scalars;
     struct late_write late[MOST_LATE_WRITES]; /* done once, by the next run */
     size_t late_count;
     struct bell_read reads[MOST_BELL_READS]; /* likewise */

@@ -76,17 +76,13 @@ static void fill_call(struct gate *gate, const struct task_case *c, struct arena
                       struct simulated_call *call)
 {
     const struct task *task = gate->task;
-    int64_t *ints = arena_array(arena, TASK_MAX_ATTRS + TASK_MAX_AXES, sizeof *ints);
-    double *reals = arena_array(arena, TASK_MAX_ATTRS, sizeof *reals);
-    *call = (struct simulated_call){.buffer_count = task->arg_count, .ints = ints, .reals = reals};
-    for (size_t i = 0; i < task->attr_count; i++) {
-        if (task->attrs[i].is_integer)
-            ints[call->int_count++] = task->attrs[i].integer;
-        else
-            reals[call->real_count++] = task->attrs[i].real;
-    }
-    for (size_t i = 0; i < task->axis_count; i++)
-        ints[call->int_count++] = c->axes[i];
+    struct scalars *scalars = arena_alloc(arena, sizeof *scalars);
+    scalars_fill(scalars, task, c);
+    *call = (struct simulated_call){.buffer_count = task->arg_count,
+                                    .ints = scalars->ints,
+                                    .int_count = scalars->int_count,
+                                    .reals = scalars->reals,
+                                    .real_count = scalars->real_count};
     data_begin(gate->data);
     for (size_t arg = 0; arg < task->arg_count; arg++) {
         call->bytes[arg] = task_arg_bytes(task, arg, c);

@@ -15,26 +15,22 @@ size_t rig_arg_bytes(const struct rig *rig, size_t arg)
     return rig->elements[arg] * dtype_bytes(rig->dtypes[arg]);
 }
 
-/* Attributes as the task's arithmetic has them, so that the oracle computes with the same
- * constants. */
 static double attr_value(const struct task *task, double value)
 {
     return task->dtype == DTYPE_F64 ? value : (double)(float)value;
 }
 
-static void fill_scalars(struct rig *rig, size_t *int_count, size_t *real_count)
+void scalars_fill(struct scalars *scalars, const struct task *task, const struct task_case *problem)
 {
-    const struct task *task = rig->task;
-    *int_count = 0;
-    *real_count = 0;
+    scalars->int_count = scalars->real_count = 0;
     for (size_t i = 0; i < task->attr_count; i++) {
         if (task->attrs[i].is_integer)
-            rig->ints[(*int_count)++] = task->attrs[i].integer;
+            scalars->ints[scalars->int_count++] = task->attrs[i].integer;
         else
-            rig->reals[(*real_count)++] = attr_value(task, task->attrs[i].real);
+            scalars->reals[scalars->real_count++] = attr_value(task, task->attrs[i].real);
     }
     for (size_t i = 0; i < task->axis_count; i++)
-        rig->ints[(*int_count)++] = rig->problem->axes[i];
+        scalars->ints[scalars->int_count++] = problem->axes[i];
 }
 
 /* The child waits for the bell and has been told where to work: had it worked ahead, then on other
@@ -93,10 +89,9 @@ static void fit(struct rig *rig, const struct task_case *problem)
 
 void rig_move(struct rig *rig, const struct task_case *problem)
 {
-    size_t int_count, real_count;
     fit(rig, problem);
-    fill_scalars(rig, &int_count, &real_count);
-    session_set_ints(rig->session, rig->ints, int_count);
+    scalars_fill(&rig->scalars, rig->task, problem);
+    session_set_ints(rig->session, rig->scalars.ints, rig->scalars.int_count);
 }
 
 static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *problem,
@@ -113,16 +108,15 @@ static bool prepare(struct gate *gate, struct rig *rig, const struct task_case *
         rig->buffers[arg] = (struct session_buffer){.bytes = round_up(room, PAGE_BYTES),
                                                     .writable = a->role != ARG_IN};
     }
-    size_t int_count, real_count;
-    fill_scalars(rig, &int_count, &real_count);
+    scalars_fill(&rig->scalars, task, problem);
     const struct session_opts opts = {
         .image_bytes = image_room,
         .buffers = rig->buffers,
         .buffer_count = task->arg_count,
-        .ints = rig->ints,
-        .int_count = int_count,
-        .reals = rig->reals,
-        .real_count = real_count,
+        .ints = rig->scalars.ints,
+        .int_count = rig->scalars.int_count,
+        .reals = rig->scalars.reals,
+        .real_count = rig->scalars.real_count,
         .threads = task->threads,
         .memory_limit_bytes = gate->opts.memory_limit_bytes,
         .cpu = -1,
