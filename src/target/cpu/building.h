@@ -49,17 +49,28 @@ void build_fill_compile(const struct building *b, const char *const *more, const
 struct process_result;
 bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_ns,
                     size_t output_limit, struct process_result *out);
+/* Also may it read its own entry below /proc. */
+bool build_run_simulator(struct building *b, const char *const *argv, int64_t limit_ns,
+                         size_t output_limit, struct process_result *out);
+bool build_put_file(struct building *b, const char *name, const void *bytes, size_t count);
 
-/* tools.c: makes the folder, works in it, removes it. */
-bool build_in_folder(struct building *b, bool (*work)(struct building *b, void *context),
-                     void *context);
+/*
+ * tools.c: makes a folder, works in it, removes it. A profile ends where the user interrupts
+ * (false); whatever else keeps a tool from running is that tool's problem, in `*out`, and not the
+ * run's. `b->err` is not needed.
+ */
+bool build_ask_tool(struct building *b, const char *tool,
+                    bool (*work)(struct building *b, void *context), void *context,
+                    struct tool_output *out, struct err *err);
+/* What a tool printed that was run, or why it gave nothing; false where it was interrupted. */
+bool build_tool_said(struct building *b, const char *tool, const struct process_result *result,
+                     struct tool_output *out);
 /* May a confined program be this one? A kernel without Landlock lets it. */
 bool build_box_reads(const struct target *target, const char *path, struct arena *arena);
 /* A file that a tool wrote, as far as it is taken: cut at the end of a line. */
 struct tool_output build_take_file(const struct building *b, const char *tool, const char *name,
                                    size_t most_bytes);
-/* Why a tool that was run gave nothing; and the output of one that gave nothing. */
-const char *build_tool_problem(const struct process_result *result, struct arena *arena);
+/* The output of one that gave nothing. */
 struct tool_output build_tool_failed(const char *tool, const char *problem);
 
 /* In a folder of its own, which is gone afterwards. Touches nothing of the target: several may run

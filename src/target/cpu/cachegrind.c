@@ -123,11 +123,6 @@ static const char *program_text(const struct simulated_call *call, struct arena 
     return arena_strdup(arena, buf_text(&text));
 }
 
-static bool write_bytes(struct building *b, const char *name, const void *bytes, size_t count)
-{
-    return os_write_file(os_path_join(b->step, b->dir, name), bytes, count, false, b->err);
-}
-
 /* The buffers one after the other. */
 static bool write_data(struct building *b, const struct simulated_call *call)
 {
@@ -140,7 +135,7 @@ static bool write_data(struct building *b, const struct simulated_call *call)
             memcpy(data + at, call->contents[i], call->bytes[i]);
         at += call->bytes[i];
     }
-    return write_bytes(b, data_file, data, all);
+    return build_put_file(b, data_file, data, all);
 }
 
 /* The image calls functions of the C library that this program has to bring. */
@@ -198,21 +193,7 @@ static bool run_valgrind(struct building *b, const struct simulation *s,
                                 arena_printf(b->step, "--cachegrind-out-file=%s", out_file),
                                 arena_printf(b->step, "./%s", main_file),
                                 NULL};
-    const char *const write_paths[] = {b->dir, NULL};
-    const struct process_opts opts = {.argv = argv,
-                                      .dir = b->dir,
-                                      .timeout_ns = SIMULATION_LIMIT_NS,
-                                      .output_limit_bytes = MOST_SAID_BYTES,
-                                      .confine = true,
-                                      .read_paths = build_read_paths(b->target, b->step),
-                                      .write_paths = write_paths,
-                                      .reads_own_proc = true};
-    return os_run(&opts, b->step, result, b->err);
-}
-
-static bool has_failed(const struct process_result *result)
-{
-    return result->timed_out || result->signal || result->exit_code != 0;
+    return build_run_simulator(b, argv, SIMULATION_LIMIT_NS, MOST_SAID_BYTES, result);
 }
 
 static bool simulate(struct building *b, void *context)
@@ -220,16 +201,15 @@ static bool simulate(struct building *b, void *context)
     const struct simulation *s = context;
     struct process_result result;
     const char *text = program_text(s->call, b->step);
-    if (!write_bytes(b, image_file, s->image, s->image_bytes) || !write_data(b, s->call) ||
-        !write_bytes(b, main_source, text, strlen(text)) || !compile_program(b, &result))
+    if (!build_put_file(b, image_file, s->image, s->image_bytes) || !write_data(b, s->call) ||
+        !build_put_file(b, main_source, text, strlen(text)) || !compile_program(b, &result) ||
+        !build_tool_said(b, tool_name, &result, s->out))
         return false;
-    if (!result.interrupted && !has_failed(&result) && !run_valgrind(b, s, &result))
+    if (s->out->problem[0])
+        return true;
+    if (!run_valgrind(b, s, &result) || !build_tool_said(b, tool_name, &result, s->out))
         return false;
-    if (result.interrupted)
-        return err_set(b->err, ERR_INTERRUPTED, "interrupted while %s ran", tool_name);
-    if (has_failed(&result))
-        *s->out = build_tool_failed(tool_name, build_tool_problem(&result, b->arena));
-    else
+    if (!s->out->problem[0])
         *s->out = build_take_file(b, tool_name, out_file, MOST_FILE_BYTES);
     return true;
 }
@@ -276,8 +256,7 @@ bool cpu_misses(struct target *target, const struct build_request *request,
     CLEANUP(arena_free) struct arena step = {0};
     struct build_result built = {0};
     struct tool_output said = {.tool = tool_name, .text = "", .problem = ""};
-    struct err why;
-    struct building b = {.target = target, .arena = arena, .step = &step, .err = &why};
+    struct building b = {.target = target, .arena = arena, .step = &step};
     said.problem = why_not(target, request, arena);
     if (!said.problem[0] && !build_for_it(target, request, arena, &built, &said.problem, err))
         return false;
@@ -286,13 +265,8 @@ bool cpu_misses(struct target *target, const struct build_request *request,
                            .image = built.image,
                            .image_bytes = built.image_bytes,
                            .out = &said};
-    if (!said.problem[0] && !build_in_folder(&b, simulate, &s)) {
-        if (why.kind == ERR_INTERRUPTED) {
-            *err = why;
-            return false;
-        }
-        said = build_tool_failed(tool_name, arena_strdup(arena, why.message));
-    }
+    if (!said.problem[0] && !build_ask_tool(&b, tool_name, simulate, &s, &said, err))
+        return false;
     *out = said;
     return true;
 }

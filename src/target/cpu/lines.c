@@ -27,8 +27,7 @@ static bool write_list(struct building *b, const struct lookup *l)
     CLEANUP(buf_free) struct buf list = {0};
     for (size_t i = 0; i < l->count; i++)
         (void)buf_printf(&list, "0x%" PRIx64 "\n", l->addresses[i]);
-    return os_write_file(os_path_join(b->step, b->dir, list_file), buf_text(&list),
-                         strlen(buf_text(&list)), false, b->err);
+    return build_put_file(b, list_file, buf_text(&list), strlen(buf_text(&list)));
 }
 
 static bool look_up(struct building *b, void *context)
@@ -36,22 +35,9 @@ static bool look_up(struct building *b, void *context)
     const struct lookup *l = context;
     const char *const argv[] = {l->path, "-a", "-i", "-e", image_file, "@addresses", NULL};
     struct process_result result;
-    if (!os_write_file(os_path_join(b->step, b->dir, image_file), l->image, l->image_bytes, false,
-                       b->err) ||
-        !write_list(b, l) ||
-        !build_run_tool(b, argv, LINES_LIMIT_NS, TARGET_MOST_TOOL_BYTES, &result))
-        return false;
-    if (result.interrupted)
-        return err_set(b->err, ERR_INTERRUPTED, "interrupted while %s ran", tool_name);
-    if (result.timed_out || result.signal || result.exit_code != 0) {
-        *l->out = build_tool_failed(tool_name, build_tool_problem(&result, b->arena));
-        return true;
-    }
-    *l->out = (struct tool_output){.tool = tool_name,
-                                   .text = arena_strdup(b->arena, result.out),
-                                   .problem = "",
-                                   .is_cut = result.truncated};
-    return true;
+    return build_put_file(b, image_file, l->image, l->image_bytes) && write_list(b, l) &&
+           build_run_tool(b, argv, LINES_LIMIT_NS, TARGET_MOST_TOOL_BYTES, &result) &&
+           build_tool_said(b, tool_name, &result, l->out);
 }
 
 bool cpu_lines(struct target *target, const void *image, size_t image_bytes,
@@ -60,8 +46,7 @@ bool cpu_lines(struct target *target, const void *image, size_t image_bytes,
 {
     CLEANUP(arena_free) struct arena step = {0};
     struct tool_output said = {.tool = tool_name};
-    struct err why;
-    struct building b = {.target = target, .arena = arena, .step = &step, .err = &why};
+    struct building b = {.target = target, .arena = arena, .step = &step};
     struct lookup l = {.path = os_find_program(tool_name, &step),
                        .image = image,
                        .image_bytes = image_bytes,
@@ -73,13 +58,8 @@ bool cpu_lines(struct target *target, const void *image, size_t image_bytes,
             build_tool_failed(tool_name, "addr2line is not installed (apt-get install binutils)");
         return true;
     }
-    if (!build_in_folder(&b, look_up, &l)) {
-        if (why.kind == ERR_INTERRUPTED) {
-            *err = why;
-            return false;
-        }
-        said = build_tool_failed(tool_name, arena_strdup(arena, why.message));
-    }
+    if (!build_ask_tool(&b, tool_name, look_up, &l, &said, err))
+        return false;
     *out = said;
     return true;
 }

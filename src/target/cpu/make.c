@@ -56,8 +56,8 @@ const char **build_read_paths(const struct target *target, struct arena *arena)
     return paths;
 }
 
-bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_ns,
-                    size_t output_limit, struct process_result *out)
+static bool run_confined(struct building *b, const char *const *argv, int64_t limit_ns,
+                         size_t output_limit, bool reads_own_proc, struct process_result *out)
 {
     const char *const write_paths[] = {b->dir, NULL};
     const struct process_opts opts = {.argv = argv,
@@ -67,8 +67,21 @@ bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_n
                                       .memory_limit_bytes = COMPILE_MEMORY_BYTES,
                                       .confine = true,
                                       .read_paths = build_read_paths(b->target, b->step),
-                                      .write_paths = write_paths};
+                                      .write_paths = write_paths,
+                                      .reads_own_proc = reads_own_proc};
     return os_run(&opts, b->step, out, b->err);
+}
+
+bool build_run_tool(struct building *b, const char *const *argv, int64_t limit_ns,
+                    size_t output_limit, struct process_result *out)
+{
+    return run_confined(b, argv, limit_ns, output_limit, false, out);
+}
+
+bool build_run_simulator(struct building *b, const char *const *argv, int64_t limit_ns,
+                         size_t output_limit, struct process_result *out)
+{
+    return run_confined(b, argv, limit_ns, output_limit, true, out);
 }
 
 static bool run_tool(struct building *b, const char *const *argv, size_t output_limit,
@@ -82,9 +95,14 @@ static char *in_dir(const struct building *b, const char *name)
     return os_path_join(b->step, b->dir, name);
 }
 
+bool build_put_file(struct building *b, const char *name, const void *bytes, size_t count)
+{
+    return os_write_file(in_dir(b, name), bytes, count, false, b->err);
+}
+
 static bool write_text(struct building *b, const char *name, const char *text)
 {
-    return os_write_file(in_dir(b, name), text, strlen(text), false, b->err);
+    return build_put_file(b, name, text, strlen(text));
 }
 
 static const char *capped(const char *text, struct arena *arena)

@@ -23,15 +23,7 @@ struct tool_output build_tool_failed(const char *tool, const char *problem)
     return (struct tool_output){.tool = tool, .text = "", .problem = problem};
 }
 
-/* A profile ends where the user interrupts; whatever else keeps a tool from running is that tool's
- * problem, not the run's. */
-static bool pass_on(const struct err *why, struct err *err)
-{
-    *err = *why;
-    return false;
-}
-
-const char *build_tool_problem(const struct process_result *result, struct arena *arena)
+static const char *problem_of(const struct process_result *result, struct arena *arena)
 {
     if (result->timed_out)
         return "it was not done in time";
@@ -44,6 +36,21 @@ const char *build_tool_problem(const struct process_result *result, struct arena
         arena_strndup(arena, line, str_cut_length(line, strcspn(line, "\n"), MOST_PROBLEM_BYTES));
     str_make_printable(said);
     return said[0] ? said : arena_printf(arena, "it ended with status %d", result->exit_code);
+}
+
+bool build_tool_said(struct building *b, const char *tool, const struct process_result *result,
+                     struct tool_output *out)
+{
+    if (result->interrupted)
+        return err_set(b->err, ERR_INTERRUPTED, "interrupted while %s ran", tool);
+    if (result->timed_out || result->signal || result->exit_code != 0)
+        *out = build_tool_failed(tool, problem_of(result, b->arena));
+    else
+        *out = (struct tool_output){.tool = tool,
+                                    .text = arena_strdup(b->arena, result->out),
+                                    .problem = "",
+                                    .is_cut = result->truncated};
+    return true;
 }
 
 struct tool_output build_take_file(const struct building *b, const char *tool, const char *name,
@@ -100,21 +107,19 @@ static bool notes_in_dir(struct building *b, struct build_notes *out)
     build_fill_compile(b, record_flags(b), candidate_source, assembly_file, argv);
     if (!build_write_source(b) || !build_run_tool(b, argv, limit_ns, MOST_SAID_BYTES, &result))
         return false;
-    if (result.interrupted)
-        return err_set(b->err, ERR_INTERRUPTED, "interrupted while a compiler ran");
-    if (result.timed_out || result.signal || result.exit_code != 0) {
-        out->record = out->assembly =
-            build_tool_failed(tool, build_tool_problem(&result, b->arena));
-        out->timed_out = result.timed_out;
+    out->timed_out = result.timed_out;
+    if (!build_tool_said(b, tool, &result, &out->record))
+        return false;
+    out->assembly = out->record;
+    if (out->record.problem[0])
         return true;
-    }
     out->record = build_take_file(b, tool, record_file, MOST_FILE_BYTES);
     out->assembly = build_take_file(b, tool, assembly_file, MOST_FILE_BYTES);
     return true;
 }
 
-bool build_in_folder(struct building *b, bool (*work)(struct building *b, void *context),
-                     void *context)
+static bool work_in_folder(struct building *b, bool (*work)(struct building *b, void *context),
+                           void *context)
 {
     char *dir = NULL;
     struct err ignored;
@@ -124,6 +129,22 @@ bool build_in_folder(struct building *b, bool (*work)(struct building *b, void *
     const bool ok = work(b, context);
     (void)os_remove_tree(dir, &ignored);
     return ok;
+}
+
+bool build_ask_tool(struct building *b, const char *tool,
+                    bool (*work)(struct building *b, void *context), void *context,
+                    struct tool_output *out, struct err *err)
+{
+    struct err why;
+    b->err = &why;
+    if (work_in_folder(b, work, context))
+        return true;
+    if (why.kind != ERR_INTERRUPTED) {
+        *out = build_tool_failed(tool, arena_strdup(b->arena, why.message));
+        return true;
+    }
+    *err = why;
+    return false;
 }
 
 static bool make_notes(struct building *b, void *context)
@@ -151,12 +172,10 @@ bool cpu_notes(struct target *target, const struct build_request *request, struc
     } else {
         const char *tool = arena_strdup(arena, b.compiler->name);
         notes.family = b.compiler->family;
-        if (!build_in_folder(&b, make_notes, &notes)) {
-            if (why.kind == ERR_INTERRUPTED)
-                return pass_on(&why, err);
-            notes.record = notes.assembly =
-                build_tool_failed(tool, arena_strdup(arena, why.message));
-        }
+        if (!build_ask_tool(&b, tool, make_notes, &notes, &notes.record, err))
+            return false;
+        if (!notes.assembly.tool)
+            notes.assembly = notes.record;
     }
     *out = notes;
     return true;
@@ -219,21 +238,9 @@ static bool run_mca(struct building *b, void *context)
     const char *const argv[] = {t->mca->path,           "-mcpu=native", "-iterations=100",
                                 "-bottleneck-analysis", block_file,     NULL};
     struct process_result result;
-    if (!os_write_file(os_path_join(b->step, b->dir, block_file), t->block, strlen(t->block), false,
-                       b->err) ||
-        !build_run_tool(b, argv, THROUGHPUT_LIMIT_NS, TARGET_MOST_TOOL_BYTES, &result))
-        return false;
-    if (result.interrupted)
-        return err_set(b->err, ERR_INTERRUPTED, "interrupted while %s ran", t->mca->name);
-    if (result.timed_out || result.signal || result.exit_code != 0) {
-        *t->out = build_tool_failed(t->mca->name, build_tool_problem(&result, b->arena));
-        return true;
-    }
-    *t->out = (struct tool_output){.tool = t->mca->name,
-                                   .text = arena_strdup(b->arena, result.out),
-                                   .problem = "",
-                                   .is_cut = result.truncated};
-    return true;
+    return build_put_file(b, block_file, t->block, strlen(t->block)) &&
+           build_run_tool(b, argv, THROUGHPUT_LIMIT_NS, TARGET_MOST_TOOL_BYTES, &result) &&
+           build_tool_said(b, t->mca->name, &result, t->out);
 }
 
 bool cpu_throughput(struct target *target, const char *block, struct arena *arena,
@@ -241,19 +248,15 @@ bool cpu_throughput(struct target *target, const char *block, struct arena *aren
 {
     CLEANUP(arena_free) struct arena step = {0};
     struct tool_output said = {.tool = ""};
-    struct err why;
-    struct building b = {.target = target, .arena = arena, .step = &step, .err = &why};
+    struct building b = {.target = target, .arena = arena, .step = &step};
     const struct mca mca = find_mca(target, arena);
     struct throughput t = {.mca = &mca, .block = block, .out = &said};
     if (mca.problem[0]) {
         *out = build_tool_failed(mca.name, mca.path ? mca.problem : "llvm-mca is not installed");
         return true;
     }
-    if (!build_in_folder(&b, run_mca, &t)) {
-        if (why.kind == ERR_INTERRUPTED)
-            return pass_on(&why, err);
-        said = build_tool_failed(mca.name, arena_strdup(arena, why.message));
-    }
+    if (!build_ask_tool(&b, mca.name, run_mca, &t, &said, err))
+        return false;
     *out = said;
     return true;
 }
