@@ -4,6 +4,14 @@
 
 #include "profile/read.h"
 
+/* source.c: what a candidate's text is called when it is compiled; is that the file at this path?
+ */
+#define CANDIDATE_FILE "candidate.c"
+bool source_is_candidate(const char *path, size_t length);
+/* A line that a tool speaks of, if a text of so many lines has it (0: not known); else 0. */
+enum { SOURCE_MOST_LINE = 10000000 };
+int source_line(int64_t line, int line_count);
+
 /* loop_findings.c: "the loop at line 12", "the loop in lines 12 to 14". */
 const char *loop_name(const struct loop *loop, struct arena *arena);
 

@@ -1,5 +1,5 @@
 /* Innermost loops of a compiler's assembly. */
-#include "profile/read.h"
+#include "profile/internal.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -17,8 +17,6 @@ enum {
 /* In bytes of vector arithmetic. */
 #define CALL_WEIGHT 512.0
 #define DEPTH_WEIGHT 8.0
-
-static const char candidate_source[] = "candidate.c";
 
 struct label {
     const char *name;
@@ -75,7 +73,7 @@ static void read_directive(struct listing *l, const char *line)
     if (str_starts_with(line, file)) {
         const char *at = line + strlen(file);
         const size_t number = number_at(&at);
-        if (number < MOST_FILES && strstr(at, candidate_source))
+        if (number < MOST_FILES && strstr(at, CANDIDATE_FILE))
             l->is_candidate[number] = true;
     } else if (str_starts_with(line, loc)) {
         const char *at = line + strlen(loc);

@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 10000000, MOST_EVENTS = 16, LINE_BYTES = 64 };
+enum { MOST_EVENTS = 16, LINE_BYTES = 64 };
 /* So often for each line of cache that the data have; once is what it takes to bring them. */
 #define AGAIN_RATIO 2.0
 #define MOST_COUNT 1e18
-
-static const char candidate_source[] = "candidate.c";
 
 enum column {
     READS,
@@ -82,8 +80,8 @@ static void read_counts(struct table *t, const char *at, const char *end, int li
 {
     double values[COLUMNS] = {0};
     char *next = NULL;
-    const long line = strtol(at, &next, 10);
-    if (line <= 0 || line > (line_count ? line_count : MOST_LINE))
+    const int line = source_line(strtol(at, &next, 10), line_count);
+    if (line == 0)
         return;
     for (size_t i = 0; i < t->event_count && next < end; i++) {
         at = next;
@@ -93,7 +91,7 @@ static void read_counts(struct table *t, const char *at, const char *end, int li
         if (t->column_of[i] < COLUMNS)
             values[t->column_of[i]] = (double)value;
     }
-    struct counted *counted = line_at(t, (int)line);
+    struct counted *counted = line_at(t, line);
     if (!counted)
         return;
     counted->accesses += values[READS] + values[WRITES];
@@ -101,19 +99,12 @@ static void read_counts(struct table *t, const char *at, const char *end, int li
     counted->misses[1] += values[READ_MISSES_2] + values[WRITE_MISSES_2];
 }
 
-static bool ends_in_candidate(const char *path, size_t length)
-{
-    const size_t name = strlen(candidate_source);
-    return length >= name && strncmp(path + length - name, candidate_source, name) == 0 &&
-           (length == name || path[length - name - 1] == '/');
-}
-
 static void read_line(struct table *t, const char *at, size_t length, int line_count)
 {
     static const char first[] = "desc: D1 cache:", second[] = "desc: LL cache:";
     static const char events[] = "events:";
     if (str_starts_with(at, "fl=") || str_starts_with(at, "fi=") || str_starts_with(at, "fe="))
-        t->is_candidate = ends_in_candidate(at + 3, length - 3);
+        t->is_candidate = source_is_candidate(at + 3, length - 3);
     else if (str_starts_with(at, first))
         t->cache_bytes[0] = bytes_behind(at, first);
     else if (str_starts_with(at, second))

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_REASON_BYTES = 120, MOST_LINE = 10000000, MOST_SEEN = 2000 };
+enum { MOST_REASON_BYTES = 120, MOST_SEEN = 2000 };
 /* A loop of single elements beside a hot loop of vectors counts from this share of its weight on.
  */
 #define REST_SHARE 0.25
@@ -115,8 +115,7 @@ static struct finding finding_of(const struct missed *m, int line, enum finding_
 void missed_add(struct missed *m, int line, const char *reason)
 {
     const enum finding_kind kind = kind_of(reason);
-    const int most = m->record->line_count ? m->record->line_count : MOST_LINE;
-    if (line <= 0 || line > most || ++m->seen > MOST_SEEN)
+    if (source_line(line, m->record->line_count) == 0 || ++m->seen > MOST_SEEN)
         return;
     const size_t rank = rank_of(m->record, line);
     if (m->record->loop_count != 0 && !matters(m->record, rank))
@@ -149,7 +148,7 @@ void missed_sort(struct missed *m)
     }
 }
 
-static const char candidate_prefix[] = "candidate.c:";
+static const char candidate_prefix[] = CANDIDATE_FILE ":";
 
 /* "candidate.c:12:5: missed: TEXT": its line and what it says; false for any other line. */
 static bool read_note(const char *line, long *number, const char **text)
@@ -161,7 +160,7 @@ static bool read_note(const char *line, long *number, const char **text)
     *number = strtol(line + strlen(candidate_prefix), &end, 10);
     const char *at = *end == ':' ? strstr(end, missed) : NULL;
     *text = at ? at + strlen(missed) : "";
-    return at && *number > 0 && *number <= MOST_LINE;
+    return at && source_line(*number, 0) != 0;
 }
 
 /* gcc says first that a loop is not vectorized, then why; what follows is about blocks. */

@@ -9,19 +9,16 @@
 
 enum { MOST_DOCUMENTS = 4000, MOST_TEXT_BYTES = 400 };
 
-static const char candidate_source[] = "candidate.c";
-
 /* Where a remark belongs; 0 where that is not in the candidate's source. */
 static int line_of(const struct yaml *document)
 {
-    enum { MOST_LINE = 10000000 };
     const struct yaml *place = yaml_get(document, "DebugLoc");
     const char *file = "";
     int64_t line = 0;
     struct err ignored;
     if (!place || !yaml_read_string(place, "File", true, &file, &ignored) ||
-        !yaml_read_int(place, "Line", true, 1, MOST_LINE, &line, &ignored) ||
-        !str_ends_with(file, candidate_source))
+        !yaml_read_int(place, "Line", true, 1, SOURCE_MOST_LINE, &line, &ignored) ||
+        !source_is_candidate(file, strlen(file)))
         return 0;
     return (int)line;
 }

@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINE = 10000000, MOST_SHOWN = 3, MOST_NAME_BYTES = 60 };
+enum { MOST_SHOWN = 3, MOST_NAME_BYTES = 60 };
 #define CONFIDENCE 0.95
 /* What is certain, at the lower end of its interval, from which on it is a finding. */
 #define HOT_SHARE 0.25
 #define CALLED_SHARE 0.2
 #define LOOP_SHARE 0.15
-
-static const char candidate_source[] = "candidate.c";
 
 static int by_offset(const void *a, const void *b)
 {
@@ -28,15 +26,11 @@ static int by_offset(const void *a, const void *b)
 static int line_of(const char *at, size_t length, int line_count)
 {
     const char *colon = NULL;
-    const size_t name = strlen(candidate_source);
     for (size_t i = 0; i < length; i++)
         colon = at[i] == ':' ? at + i : colon;
-    if (!colon || (size_t)(colon - at) < name ||
-        strncmp(colon - name, candidate_source, name) != 0 ||
-        ((size_t)(colon - at) > name && colon[-(ptrdiff_t)name - 1] != '/'))
+    if (!colon || !source_is_candidate(at, (size_t)(colon - at)))
         return 0;
-    const long line = strtol(colon + 1, NULL, 10);
-    return line > 0 && line <= (line_count ? line_count : MOST_LINE) ? (int)line : 0;
+    return source_line(strtol(colon + 1, NULL, 10), line_count);
 }
 
 static int by_hits(const void *a, const void *b)
