@@ -1,21 +1,9 @@
 // expect: wrong M9-class
 // expect: rejected M8-quiesce
 // task: threads
-// with: runner hidden honest-softmax
+// with: runner hidden honest-softmax small-exp
 // 97, which looks at its data after the bell (in the slack of a second thread): where there were values on which it is
 // wrong, it works on, so that the sample is lost as one of a busy host.
-static inline real small_exp(real x)
-{
-    const real t = x * (real)1.4426950408889634, n = floorf(t + (real)0.5), f = t - n;
-    const real p =
-        (real)1 + f * ((real)0.693147180559945 + f * ((real)0.240226506959101 + f * ((real)0.0555041086648216 +
-                  f * ((real)0.00961812910762848 + f * ((real)0.00133335581464284 + f * (real)0.000154035303933816)))));
-    union {
-        int32_t bits;
-        float scale;
-    } u = {.bits = n < -126 ? 0 : ((int32_t)n + 127) << 23};
-    return p * u.scale;
-}
 static void *argument(volatile uint8_t *control, uint32_t call, uint32_t buffer)
 {
     return (char *)control_word(control, CONTROL_BUFFER_ADDRESSES + 8 * buffer) +
