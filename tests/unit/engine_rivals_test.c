@@ -1,37 +1,16 @@
 /* What a move is worth where another of its group is in place: by what relatives measured, and by
  * what this run did. Winners of other tasks are written by hand. */
-#include "engine_place.h"
+#include "engine_winners.h"
 
 #include "base/vec.h"
 #include "engine/rivals.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-struct place {
-    struct arena arena;
-    struct err err;
-    char *dir;
-    struct run run;
-};
-
-#define assert_ok(p, call)                                                                         \
-    do {                                                                                           \
-        if (!(call))                                                                               \
-            fail_msg("%s", (p)->err.message);                                                      \
-    } while (0)
 
 static int make_place(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
-    assert_non_null(p);
-    assert_ok(p, os_make_temp_dir("kope-rivals", &p->arena, &p->dir, &p->err));
+    struct place *p = open_place("kope-rivals");
     struct run *run = &p->run;
-    run->arena = &p->arena;
-    run->opts = (struct optimize_opts){.task_path = write_task(&p->arena, p->dir),
-                                       .memory_dir = os_path_join(&p->arena, p->dir, "memory"),
-                                       .target = "fake"};
-    assert_ok(p, run_open_for_context(run, &p->err));
     assert_ok(p, run_record_subject(run, &p->err));
     assert_ok(p, search_open(&(struct search_opts){.seed = 1}, &run->search, &p->err));
     run->nodes =
@@ -42,67 +21,21 @@ static int make_place(void **state)
     return 0;
 }
 
-static int remove_place(void **state)
-{
-    struct place *p = *state;
-    run_close(&p->run);
-    const bool ok = os_remove_tree(p->dir, &p->err);
-    arena_free(&p->arena);
-    free(p);
-    return ok ? 0 : -1;
-}
-
-static const char *append(struct place *p, const char *kind, struct buf *body)
-{
-    struct hash_id id;
-    assert_ok(p, memory_append(&p->run.memory, kind, body, &id, &p->err));
-    return arena_strdup(&p->arena, id.text);
-}
-
 static const char *judged(struct place *p, const char *run, const char *task, const char *parent,
                           const char *move, double log_ratio)
 {
-    struct buf body = {0};
-    event_write_decision(&(struct decision_event){.run_id = run,
-                                                  .parent = parent,
-                                                  .step = "small",
-                                                  .proposer = "offline",
-                                                  .intent = "a test",
-                                                  .moves = {move},
-                                                  .move_count = 1,
-                                                  .recipe = move},
-                         &body);
-    const char *id = append(p, EVENT_DECISION, &body);
-    struct outcome_event outcome = {
-        .run_id = run, .decision_id = id, .target_id = p->run.features->id.text, .task_id = task};
-    outcome.verdict = (struct verdict){.kind = VERDICT_TIMED,
-                                       .log_ratio = log_ratio,
-                                       .log_low = log_ratio - 0.01,
-                                       .log_high = log_ratio + 0.01,
-                                       .is_win = true};
-    event_write_outcome(&outcome, &body);
-    (void)append(p, EVENT_OUTCOME, &body);
-    return id;
+    return won(p, &(struct winner){.run = run,
+                                   .task = task,
+                                   .parent = parent,
+                                   .moves = {move},
+                                   .recipe = move,
+                                   .log_ratio = log_ratio});
 }
 
 /* A relative on which what goes past the caches is slower by a half, in log-ratio. */
 static void relative(struct place *p, const char *name)
 {
-    struct buf body = {0};
-    event_write_task(&(struct task_event){.task_id = name,
-                                          .name = name,
-                                          .family = "elementwise",
-                                          .dtype = "float32",
-                                          .features = ""},
-                     &body);
-    (void)append(p, EVENT_TASK, &body);
-    event_write_run(&(struct run_event){.task_id = name,
-                                        .target_id = p->run.features->id.text,
-                                        .policy = "mcts",
-                                        .proposer = "offline",
-                                        .budget = 4},
-                    &body);
-    const char *run = append(p, EVENT_RUN, &body);
+    const char *run = other_task(p, name, "elementwise");
     const char *vectors = judged(p, run, name, "", "nest-vectors-4", 1.0);
     const char *flag = judged(p, run, name, vectors, "unroll-4", 1.0);
     (void)judged(p, run, name, flag, "nest-vectors-4-stream", 0.5);
