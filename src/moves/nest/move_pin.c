@@ -95,13 +95,9 @@ static bool is_pinned(const struct nest_stmt *first)
 
 static bool apply(struct nest_edit *edit, const struct nest_step *step, const char **refusal)
 {
-    if (!nest_step_count(edit, step, 1, 1, refusal))
+    struct nest_stmt *loop = vector_step_loop(edit, step, refusal);
+    if (!loop)
         return false;
-    struct nest_stmt *loop = nest_step_loop(edit, step, 0, refusal);
-    if (!loop || vector_lanes(edit, refusal) == 0)
-        return false;
-    if (!nest_is_innermost(loop))
-        return nest_refuse(edit, refusal, "loop '%s' is not innermost", loop->name);
     if (is_pinned(loop->body))
         return nest_refuse(edit, refusal, "the vectors of loop '%s' are in registers already",
                            loop->name);

@@ -83,13 +83,9 @@ static void add_fence(const struct nest_edit *edit, struct nest_stmt *loop)
 static bool apply(struct nest_edit *edit, const struct nest_step *step, const char **refusal)
 {
     size_t count = 0;
-    if (!nest_step_count(edit, step, 1, 1, refusal))
+    struct nest_stmt *loop = vector_step_loop(edit, step, refusal);
+    if (!loop)
         return false;
-    struct nest_stmt *loop = nest_step_loop(edit, step, 0, refusal);
-    if (!loop || vector_lanes(edit, refusal) == 0)
-        return false;
-    if (!nest_is_innermost(loop))
-        return nest_refuse(edit, refusal, "loop '%s' is not innermost", loop->name);
     for (struct nest_stmt *s = loop->body; s; s = s->next) {
         if (!is_store(s))
             continue;

@@ -33,6 +33,11 @@ struct vector_tiles {
 /* Lanes of a vector of the task's reals on this target; 0 with the refusal. */
 int64_t vector_lanes(const struct nest_edit *edit, const char **refusal);
 
+/* The loop that a step names which works on the vectors of an innermost one, and on nothing else;
+ * NULL with the refusal. */
+struct nest_stmt *vector_step_loop(const struct nest_edit *edit, const struct nest_step *step,
+                                   const char **refusal);
+
 /* Is it the type of the lanes: real, or what real is here? */
 bool vector_is_lane(const struct nest_edit *edit, const char *type);
 

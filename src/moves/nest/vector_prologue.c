@@ -218,6 +218,20 @@ int64_t vector_lanes(const struct nest_edit *edit, const char **refusal)
     return edit->target.vector_bytes / (int64_t)dtype_bytes(task->dtype);
 }
 
+struct nest_stmt *vector_step_loop(const struct nest_edit *edit, const struct nest_step *step,
+                                   const char **refusal)
+{
+    if (!nest_step_count(edit, step, 1, 1, refusal))
+        return NULL;
+    struct nest_stmt *loop = nest_step_loop(edit, step, 0, refusal);
+    if (!loop || vector_lanes(edit, refusal) == 0)
+        return NULL;
+    if (nest_is_innermost(loop))
+        return loop;
+    (void)nest_refuse(edit, refusal, "loop '%s' is not innermost", loop->name);
+    return NULL;
+}
+
 /* The types, with the width of this target. */
 static void add_types(struct nest_edit *edit, struct buf *out)
 {
