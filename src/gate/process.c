@@ -17,6 +17,7 @@ enum {
     BASELINE_USES = 24,     /* processes of candidates that one warm baseline child serves */
     WARM_PAIRS = 2,         /* unrecorded, of each process but the first */
     EXAM_TRIES = 96,        /* pairs until every probe was in one */
+    VAIN_TRIES = 4,         /* whose times do not count, of calls so slow that the time is up */
 };
 
 #define WARM_ROOM_BYTES ((size_t)8 * 1024 * 1024) /* larger baseline children are not kept */
@@ -239,10 +240,12 @@ static bool warm_up(struct series *s, struct round *round, struct err *err)
     return true;
 }
 
-static bool has_enough(const struct series *s, const struct round *round, int64_t got)
+/* Where slow calls are disturbed one after the other, the next process may be luckier. */
+static bool has_enough(const struct series *s, const struct round *round, int64_t got,
+                       int64_t tries)
 {
     return got >= s->j->plan.block_pairs || s->pairs.count >= MOST_PAIRS ||
-           (got > 0 && os_now_ns() > round->end_ns);
+           ((got > 0 || tries >= VAIN_TRIES) && os_now_ns() > round->end_ns);
 }
 
 static bool owes_probes(const struct series *s, const struct round *round)
@@ -277,7 +280,7 @@ static bool run_process(struct series *s, struct round *round, struct err *err)
         return false;
     for (int64_t tries = 0; !round->is_lost && !s->j->is_decided && tries < most; tries++) {
         struct sample sample;
-        const bool is_enough = has_enough(s, round, (int64_t)(s->pairs.count - before));
+        const bool is_enough = has_enough(s, round, (int64_t)(s->pairs.count - before), tries);
         const int64_t start = os_now_ns();
         if (is_enough && !(round->is_examined && owes_probes(s, round)))
             break;
