@@ -14,6 +14,7 @@ static const struct param run_params[] = {
     {"dir", "DIR", "folder with a folder for each task", NULL, PARAM_PATH, true, true, NULL},
     {"arms", "FILE", "what is compared, and with what budget", NULL, PARAM_PATH, false, true, NULL},
     {"seeds", "N", "runs of each task in each arm", "1", PARAM_INT, false, false, NULL},
+    {"first-seed", "N", "the seed of the first of them", "1", PARAM_INT, false, false, NULL},
     {"tasks", "NAMES", "only these folders, with commas between", "all", PARAM_TEXT, false, false,
      NULL},
     PARAM_RESULTS,
@@ -42,12 +43,15 @@ static bool run_suite(const struct command_call *call, struct command_result *ou
                                     .results = results_dir(call),
                                     .tasks = command_text(call, "tasks"),
                                     .seeds = command_int(call, "seeds", 0),
+                                    .first_seed = command_int(call, "first-seed", 1),
                                     .minutes = command_int(call, "minutes", 0),
                                     .jobs = command_int(call, "jobs", 1),
                                     .target = command_text(call, "target"),
                                     .config = config};
     if (opts.jobs < 1)
         return err_set(err, ERR_USAGE, "--jobs is 1 at least");
+    if (opts.first_seed < 1)
+        return err_set(err, ERR_USAGE, "--first-seed is 1 at least");
     if (!suite_run(&opts, call->observer, call->arena, &progress, err))
         return false;
     (void)buf_printf(&out->text, "%lld of %lld runs are done (%lld of them before",
@@ -103,7 +107,11 @@ const struct command command_suite_run = {
         "of physical cores, and less where\n"
         "the kernels are bound by memory: they share its bandwidth and the last cache, and "
         "disturb each other's times. On a\n"
-        "machine that is otherwise quiet, 1 gives the best times.",
+        "machine that is otherwise quiet, 1 gives the best times.\n"
+        "\n"
+        "Parts of a suite can be run apart, on machines of one kind: --first-seed 4 --seeds 2 runs "
+        "seeds 4 and 5. The lines of their\n"
+        "results.jsonl belong together, in any order.",
     .examples = "  kope suite run examples --arms arms.yaml --seeds 3\n"
                 "  kope suite run examples --arms arms.yaml --tasks gelu,sum --results /tmp/try\n"
                 "  kope suite run examples --arms arms.yaml --tasks gelu,sum --seeds 5 --jobs 2",

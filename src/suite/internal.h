@@ -42,7 +42,7 @@ struct suite {
     struct suite_plan plan;
     struct suite_task tasks[SUITE_MAX_TASKS];
     size_t task_count;
-    int64_t seeds, start_ns;
+    int64_t first_seed, seeds, start_ns;
     struct suite_results results;
     struct suite_progress progress;
     /* Of the runs of this process, for the time that is left. */

@@ -139,8 +139,10 @@ bool suite_run(const struct suite_opts *opts, const struct observer *observer, s
     suite->arena = arena;
     suite->start_ns = os_now_ns();
     suite->seeds = opts->seeds > 0 ? opts->seeds : 1;
-    if (suite->seeds > SUITE_MAX_SEEDS)
-        return err_set(err, ERR_USAGE, "a suite has at most %d seeds", SUITE_MAX_SEEDS);
+    suite->first_seed = opts->first_seed > 0 ? opts->first_seed : 1;
+    if (suite->first_seed > SUITE_MAX_SEEDS ||
+        suite->seeds > SUITE_MAX_SEEDS - suite->first_seed + 1)
+        return err_set(err, ERR_USAGE, "a suite has seeds up to %d", SUITE_MAX_SEEDS);
     if (!open_and_run(suite, err))
         return false;
     *out = suite->progress;

@@ -53,15 +53,15 @@ struct schedule {
 static struct suite_job job_of(const struct suite *suite, size_t number)
 {
     const size_t of_seed = suite->plan.arm_count * suite->task_count;
-    return (struct suite_job){.seed = (int64_t)(number / of_seed) + 1,
+    return (struct suite_job){.seed = suite->first_seed + (int64_t)(number / of_seed),
                               .arm = number % of_seed / suite->task_count,
                               .task = number % suite->task_count};
 }
 
 static size_t number_of(const struct suite *suite, const struct suite_job *job)
 {
-    return ((size_t)(job->seed - 1) * suite->plan.arm_count + job->arm) * suite->task_count +
-           job->task;
+    const size_t seed = (size_t)(job->seed - suite->first_seed);
+    return (seed * suite->plan.arm_count + job->arm) * suite->task_count + job->task;
 }
 
 static size_t arm_named(const struct suite *suite, const char *name)

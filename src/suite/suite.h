@@ -80,6 +80,7 @@ struct suite_opts {
     const char *results; /* folder */
     const char *tasks;   /* names with commas between; NULL: all */
     int64_t seeds;       /* 0: 1 */
+    int64_t first_seed;  /* 0: 1 */
     int64_t minutes;     /* no run is begun after so many; 0: no limit */
     int64_t jobs;        /* runs at the same time, each with a processor of its own; 0: 1 */
     const char *target;  /* NULL: "cpu" */
@@ -96,8 +97,9 @@ bool suite_run(const struct suite_opts *opts, const struct observer *observer, s
                struct suite_progress *out, struct err *err);
 
 /* An arm over all tasks and seeds that every arm has done. Intervals are 95 %, by bootstrap over
- * the tasks. Evaluations: those until 95 % of the best speedup that any run of the suite found for
- * the task; a run that never got there counts as one more than it judged. */
+ * the tasks. Evaluations: those until 95 % of the best speedup that any run of the suite confirmed
+ * for the task (found, where none is confirmed); a run that never got there counts as one more than
+ * it judged. */
 struct suite_arm_result {
     const char *name;
     int64_t runs, reached, wins;
@@ -108,7 +110,7 @@ struct suite_arm_result {
     struct stats_interval faster; /* this arm's speedup over the first one's */
     double seconds;               /* all runs */
     int64_t tokens;
-    const double *share; /* of the best speedup, geometric mean, after 1 .. budget evaluations */
+    const double *share; /* of that best speedup, geometric mean, after 1 .. budget evaluations */
 };
 
 struct suite_task_result {

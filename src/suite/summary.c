@@ -45,18 +45,37 @@ static size_t task_number(struct table *t, const struct suite_result *r)
     return t->task_count++;
 }
 
-/* A task's best is the best of all runs; what is compared are pairs that every arm has. */
+/* The best that any run has confirmed, measured anew once it had won: the highest of all that was
+ * measured is mostly luck, and nothing repeats it. Where nothing was confirmed, that is all there
+ * is. */
+static double *best_of_tasks(struct table *t)
+{
+    const size_t count = t->results->count;
+    double *found = arena_array(t->arena, count + 1, sizeof *found);
+    double *confirmed = arena_array(t->arena, count + 1, sizeof *confirmed);
+    for (size_t i = 0; i < count; i++) {
+        const struct suite_result *r = &t->results->items[i];
+        const size_t task = task_number(t, r);
+        found[task] = fmax(found[task], last_of(r));
+        if (r->has_win)
+            confirmed[task] = fmax(confirmed[task], r->log_ratio);
+    }
+    for (size_t task = 0; task < t->task_count; task++)
+        confirmed[task] = confirmed[task] > 0.0 ? confirmed[task] : found[task];
+    return confirmed;
+}
+
+/* What is compared are pairs that every arm has. */
 static void find_pairs(struct table *t)
 {
     const size_t count = t->results->count;
     t->tasks = arena_array(t->arena, count + 1, sizeof *t->tasks);
     t->families = arena_array(t->arena, count + 1, sizeof *t->families);
-    t->best = arena_array(t->arena, count + 1, sizeof *t->best);
+    t->best = best_of_tasks(t);
     t->pairs = arena_array(t->arena, count + 1, sizeof *t->pairs);
     for (size_t i = 0; i < count; i++) {
         const struct suite_result *r = &t->results->items[i];
         const size_t task = task_number(t, r);
-        t->best[task] = fmax(t->best[task], last_of(r));
         if (!str_equal(r->arm, t->plan->arms[0].name))
             continue;
         struct pair pair = {.task = task,

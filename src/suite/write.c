@@ -36,7 +36,7 @@ void suite_write_text(const struct suite_summary *s, struct arena *arena, struct
 {
     (void)buf_printf(out,
                      "%zu tasks, %lld seeds, %lld candidates at most; of each arm: evaluations to "
-                     "95 %% of the best that is known, confirmed speedup\n",
+                     "95 %% of the best that was confirmed, confirmed speedup\n",
                      s->task_count, (long long)s->seeds, (long long)s->budget);
     write_tasks(s, arena, out);
     (void)buf_printf(out, "\n%-16s %-22s %11s %-24s %-22s %-24s %8s\n", "arm",

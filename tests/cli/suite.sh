@@ -48,6 +48,10 @@ outcomes() { grep -c '"kind":"outcome"' "$1.jsonl"; }
 [ "$(outcomes first)" = "$(outcomes second)" ] && echo 'as many verdicts'
 [ "$(outcomes second)" = "$(grep -c '"from_record":true' second.jsonl)" ] && echo 'all of the second from the record'
 grep -c '"confirmed":true' first.jsonl second.jsonl
+# A part of the seeds, as another machine would run them.
+"$KOPE" suite run tasks --arms twice.yaml --results apart --tasks alpha --first-seed 7 --seeds 2 --target fake --quiet | head -n 1
+grep -o '"seed":[0-9]*' apart/results.jsonl | sort | uniq -c | tr -s ' '
+"$KOPE" suite run tasks --arms twice.yaml --results apart --tasks alpha --first-seed 1000 --seeds 2 --target fake 2>&1
 # Mistakes.
 wrong() { printf '%s\n' "$1" >wrong.yaml; "$KOPE" suite run tasks --arms wrong.yaml --results other --target fake 2>&1; }
 wrong 'arms: [{name: a}]'

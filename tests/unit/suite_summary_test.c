@@ -43,15 +43,22 @@ static int tear_down(void **state)
     return ok ? 0 : -1;
 }
 
-/* Speedups so far after 1, 2, 3 and 4 candidates; the last is confirmed as it is. */
-static void add(struct place *p, const char *arm, const char *task, int seed, const double best[4])
+/* Speedups so far after 1, 2, 3 and 4 candidates, and what was confirmed. */
+static void add_confirmed(struct place *p, const char *arm, const char *task, int seed,
+                          const double best[4], double confirmed)
 {
     (void)buf_printf(&p->lines,
                      "{\"arm\":\"%s\",\"task\":\"%s\",\"family\":\"f\",\"seed\":%d,\"run\":\"r\","
                      "\"evaluations\":4,\"seconds\":30.0,\"win\":%s,\"log_ratio\":%.17g,"
                      "\"curve\":[%.17g,%.17g,%.17g,%.17g]}\n",
-                     arm, task, seed, best[3] > 1 ? "true" : "false", log(best[3]), log(best[0]),
-                     log(best[1]), log(best[2]), log(best[3]));
+                     arm, task, seed, confirmed > 1 ? "true" : "false", log(confirmed),
+                     log(best[0]), log(best[1]), log(best[2]), log(best[3]));
+}
+
+/* The last is confirmed as it is. */
+static void add(struct place *p, const char *arm, const char *task, int seed, const double best[4])
+{
+    add_confirmed(p, arm, task, seed, best, best[3]);
 }
 
 static bool summarise(struct place *p, struct suite_summary *out)
@@ -115,6 +122,23 @@ static void suite_summarise__two_seeds__a_task_counts_once(void **state)
     assert_near(s.arms[1].fewer.mid, 2.0); /* sqrt(4 x 1), not the fifth root of 4 */
 }
 
+/* Nobody has to come near a time that was luck. */
+static void suite_summarise__a_lucky_time__the_best_is_what_was_confirmed(void **state)
+{
+    struct place *p = *state;
+    struct suite_summary s;
+    add_confirmed(p, "a", "x", 1, (const double[]){1, 2, 2, 2.3}, 2.05);
+    add_confirmed(p, "b", "x", 1, (const double[]){1, 1, 2, 2}, 1.9);
+    add_confirmed(p, "a", "y", 1, (const double[]){1, 1.2, 1.2, 1.2}, 1); /* not confirmed */
+    add_confirmed(p, "b", "y", 1, (const double[]){1, 1, 1, 1}, 1);
+    assert_true(summarise(p, &s));
+    assert_near(s.tasks[0].best, 2.05);
+    assert_near(s.tasks[0].evaluations[0], 2.0);
+    assert_near(s.tasks[0].evaluations[1], 3.0);
+    assert_near(s.tasks[1].best, 1.2); /* found, where nothing is confirmed */
+    assert_near(s.tasks[1].evaluations[1], 5.0);
+}
+
 static void suite_summarise__bad_results__named_by_line(void **state)
 {
     struct place *p = *state;
@@ -141,6 +165,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(suite_summarise__two_arms__by_hand, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            suite_summarise__a_lucky_time__the_best_is_what_was_confirmed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(suite_summarise__two_seeds__a_task_counts_once, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(suite_summarise__bad_results__named_by_line, set_up,
