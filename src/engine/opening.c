@@ -4,13 +4,16 @@
  * nest's loops; the moves have names that all tasks share, and each builds its own steps on the
  * nest at hand. Those that do not apply here, or change nothing, are left out; how much of a
  * sequence is left says how far it can be believed. What the winner did to
- * its nest gives way to what promises clearly more for this one. Sequences that come to the same
- * recipe here speak for it together. Tasks of other families are asked only where their loops are
+ * its nest gives way to what promises clearly more for this one: by what is read off the loops, and
+ * by what related tasks have measured of both (rivals.h), which also says in what order they are
+ * judged (decision 52). Sequences that come to the same recipe here speak for it together. Tasks of
+ * other families are asked only where their loops are
  * of the same kind, that is where what they did to their nest is here, with most of what came with
  * it, and nothing promises clearly more: else what won there begins worse than what is believed of
  * single moves (decisions 37 and 49).
  */
 #include "engine/opening.h"
+#include "engine/rivals.h"
 
 #include "base/str.h"
 #include "graph/look.h"
@@ -24,10 +27,11 @@ enum { MOST_MOVES = 32 };
 #define CLEARLY_MORE 0.3
 /* What a move has to promise, in log-ratio, to loosen the arithmetic in an opening. */
 #define LEAST_FOR_RISK 0.1
-/* Of the moves of a winner of another family so many must be here; what it then says counts less.
- */
+/* Of the moves of a winner of another family so many must be here; what it then says counts less,
+ * and it promises less, in log-ratio. */
 #define MOST_OF_ALL 0.75
 #define OTHER_WEIGHT 0.5
+#define OTHER_PROMISE (-0.3)
 /* Gains of openings are drawn towards nothing, as if so much of a relative had gained nothing. */
 #define DOUBT 0.5
 
@@ -87,9 +91,11 @@ static bool is_same_move(const char *here, const char *there)
 
 enum { NOT_HERE = -1 };
 
-/* What is played with: this task's moves, and the one on the nest that promises most. */
+/* What is played with: this task's moves, what each promises, and the one on the nest that promises
+ * most. */
 struct player {
     const struct run *run;
+    const double *effects; /* by move of the catalogue: log-ratio */
     int best_nest;
     struct arena *arena;
 };
@@ -108,11 +114,11 @@ static int find_move(const struct player *p, const char *name)
     return NOT_HERE;
 }
 
-/* By what is read off the loops at hand, not by what was learned: a gain is shared among the moves
- * of its step, so that a move that was never tried looks better than one that won. */
+/* Not by the gains that were learned: they are shared among the moves of a step, so that a move
+ * that was never tried looks better than one that won. */
 static double promise_on_nest(const struct player *p, int move)
 {
-    return p->run->catalogue[move].prior_log_ratio;
+    return p->effects[move];
 }
 
 static int find_best_nest(const struct player *p)
@@ -287,15 +293,9 @@ static double take_recipe(const struct run *run, const struct graph_decision *kn
 
 struct votes {
     struct opening *openings;
-    double *weights, *promises, *gains; /* by opening: sums */
+    double *weights, *gains; /* by opening: sums */
     size_t count;
 };
-
-/* Gains of different tasks are of different size: what counts is that it was one. */
-static double promise_of(double log_ratio)
-{
-    return 1.0 - exp(-log_ratio);
-}
 
 static void vote(struct votes *votes, const struct opening *opening, double share)
 {
@@ -307,7 +307,6 @@ static void vote(struct votes *votes, const struct opening *opening, double shar
     else
         votes->openings[i].votes++;
     votes->weights[i] += share;
-    votes->promises[i] += share * share * promise_of(opening->from->log_ratio);
     votes->gains[i] += share * share * opening->from->log_ratio;
 }
 
@@ -320,6 +319,54 @@ static int by_promise(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+static enum kinship kinship_of(const struct player *p, const struct graph_decision *d)
+{
+    return str_equal(d->task_id, p->run->task->id.text) ? OWN_TASK
+           : str_equal(d->family, p->run->task->family) ? OWN_FAMILY
+                                                        : OTHER_FAMILY;
+}
+
+/* Of one whose moves are not known: what it gained. */
+static double promise_of(const struct player *p, const struct opening *o)
+{
+    const double stranger = kinship_of(p, o->from) == OTHER_FAMILY ? OTHER_PROMISE : 0.0;
+    return o->move_count == 0 ? o->expected
+                              : stranger + rivals_sum(p->run, p->effects, o->moves, o->move_count);
+}
+
+/* The last of its moves on the nest. */
+static int nest_of(const struct player *p, const struct opening *o)
+{
+    int nest = NOT_HERE;
+    for (size_t i = 0; i < o->move_count; i++) {
+        const int move = find_move(p, o->moves[i]);
+        nest = is_on_nest(p, move) ? move : nest;
+    }
+    return nest;
+}
+
+/* Two that differ by flags say little more than one; how the loops are to stand is worth a second
+ * opinion. */
+static void put_different_nests_first(const struct player *p, struct votes *votes)
+{
+    struct opening *ordered = arena_array(p->arena, votes->count + 1, sizeof *ordered);
+    size_t first = 0;
+    size_t again = 0;
+    struct opening *repeats = arena_array(p->arena, votes->count + 1, sizeof *repeats);
+    for (size_t i = 0; i < votes->count; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < first; k++)
+            is_new = is_new && nest_of(p, &ordered[k]) != nest_of(p, &votes->openings[i]);
+        if (is_new)
+            ordered[first++] = votes->openings[i];
+        else
+            repeats[again++] = votes->openings[i];
+    }
+    if (again > 0)
+        memcpy(ordered + first, repeats, again * sizeof *repeats);
+    votes->openings = ordered;
+}
+
 static bool ask_all(const struct player *p, const struct graph_decisions *related,
                     struct votes *votes, struct err *err)
 {
@@ -327,9 +374,7 @@ static bool ask_all(const struct player *p, const struct graph_decisions *relate
     const char *plain = recipe_text(recipe_plain(&run->moves, p->arena), p->arena);
     for (size_t i = 0; i < related->count; i++) {
         const struct graph_decision *d = &related->items[i];
-        const enum kinship kinship = str_equal(d->task_id, run->task->id.text) ? OWN_TASK
-                                     : str_equal(d->family, run->task->family) ? OWN_FAMILY
-                                                                               : OTHER_FAMILY;
+        const enum kinship kinship = kinship_of(p, d);
         struct opening opening = {.from = d, .votes = 1};
         struct sequence sequence;
         if (d->log_low <= 0.0)
@@ -352,16 +397,18 @@ bool openings_find(struct run *run, const struct graph_decisions *related, struc
     struct player player = {.run = run, .arena = arena};
     struct votes votes = {.openings = arena_array(arena, room, sizeof(struct opening)),
                           .weights = arena_array(arena, room, sizeof(double)),
-                          .promises = arena_array(arena, room, sizeof(double)),
                           .gains = arena_array(arena, room, sizeof(double))};
+    if (!rivals_effects(run, arena, &player.effects, err))
+        return false;
     player.best_nest = find_best_nest(&player);
     if (!ask_all(&player, related, &votes, err))
         return false;
     for (size_t i = 0; i < votes.count; i++) {
-        votes.openings[i].promise = votes.promises[i] / (votes.weights[i] + DOUBT);
         votes.openings[i].expected = votes.gains[i] / (votes.weights[i] + DOUBT);
+        votes.openings[i].promise = promise_of(&player, &votes.openings[i]);
     }
     qsort(votes.openings, votes.count, sizeof *votes.openings, by_promise);
+    put_different_nests_first(&player, &votes);
     *out = votes.openings;
     *out_count = votes.count;
     return true;

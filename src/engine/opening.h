@@ -14,12 +14,13 @@ struct opening {
     size_t move_count;
     const struct graph_decision *from; /* the nearest winner that comes to it */
     size_t votes;                      /* winners that do */
-    double promise;                    /* from 0 to 1, by which they are ordered */
+    double promise;                    /* in log-ratio, by which they are ordered */
     double expected;                   /* gain here, in log-ratio */
 };
 
 /* The winners `related`, nearest first, as openings of this task: none twice, none that changes
- * nothing, the one that promises most first. */
+ * nothing, the one that promises most first; those that do the same to the nest as an earlier one
+ * after all that do not. */
 bool openings_find(struct run *run, const struct graph_decisions *related, struct arena *arena,
                    const struct opening **out, size_t *out_count, struct err *err);
 

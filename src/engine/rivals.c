@@ -212,12 +212,17 @@ struct fit {
     double *variance; /* by move: of its effect */
 };
 
+static double sum_in_place(const struct rivals *r, const double *effects, const int *in_place)
+{
+    double sum = 0.0;
+    for (size_t g = 0; g < r->group_count; g++)
+        sum += in_place[g] == NOTHING ? 0.0 : effects[in_place[g]];
+    return sum;
+}
+
 static double predicted(const struct fit *f, const struct row *row)
 {
-    double sum = f->levels[row->task];
-    for (size_t g = 0; g < f->run->rivals->group_count; g++)
-        sum += row->in_place[g] == NOTHING ? 0.0 : f->effects[row->in_place[g]];
-    return sum;
+    return f->levels[row->task] + sum_in_place(f->run->rivals, f->effects, row->in_place);
 }
 
 static void fit_levels(struct fit *f)
@@ -310,4 +315,24 @@ bool rivals_believe(struct run *run, int node, struct arena *arena, struct move_
         beliefs[i].evidence = f.weights[i];
     }
     return true;
+}
+
+bool rivals_effects(struct run *run, struct arena *arena, const double **out, struct err *err)
+{
+    size_t count = 0;
+    if (!rivals_open(run, err))
+        return false;
+    const struct row *rows = all_rows(run, arena, &count);
+    *out = fit(run, rows, count, arena).effects;
+    return true;
+}
+
+double rivals_sum(const struct run *run, const double *effects, const char *const *moves,
+                  size_t count)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    const char *words = "";
+    for (size_t i = 0; i < count; i++)
+        words = arena_printf(&scratch, "%s%s%s", words, i == 0 ? "" : " ", moves[i]);
+    return sum_in_place(run->rivals, effects, after(run->rivals, run, NULL, words, &scratch));
 }

@@ -18,4 +18,13 @@ bool rivals_moves(struct run *run, const char *moves, const char *derived_from, 
 bool rivals_believe(struct run *run, int node, struct arena *arena, struct move_belief *beliefs,
                     size_t count, struct err *err);
 
+/* What each move of the catalogue gains, in its order, as far as moves of one group can be
+ * compared: by what is read off the loops at hand, and by how candidates of related tasks differed.
+ * The others keep what is read off. */
+bool rivals_effects(struct run *run, struct arena *arena, const double **out, struct err *err);
+
+/* The sum of `effects` over what is in place after these moves of the catalogue. */
+double rivals_sum(const struct run *run, const double *effects, const char *const *moves,
+                  size_t count);
+
 #endif

@@ -164,6 +164,16 @@ static void openings_find__a_later_move_takes_one_back__it_is_left_out(void **st
     assert_string_equal(openings[0].moves[1], "unroll-16");
 }
 
+static void promise(struct place *p, const char *move, double log_ratio)
+{
+    struct move *moves =
+        arena_memdup(&p->arena, p->run.catalogue, p->run.catalogue_count * sizeof *moves);
+    for (size_t i = 0; i < p->run.catalogue_count; i++)
+        if (str_equal(moves[i].name, move))
+            moves[i].prior_log_ratio = log_ratio;
+    p->run.catalogue = moves;
+}
+
 /* What a relative did to its nest gives way to what promises more here; its flags stay. */
 static void openings_find__a_weaker_nest_move__gives_way_to_ones_own(void **state)
 {
@@ -175,16 +185,70 @@ static void openings_find__a_weaker_nest_move__gives_way_to_ones_own(void **stat
                                   .recipe = "a",
                                   .log_ratio = 0.5});
     /* Here vectors, four at once, are sure. */
-    struct move *moves =
-        arena_memdup(&p->arena, p->run.catalogue, p->run.catalogue_count * sizeof *moves);
-    for (size_t i = 0; i < p->run.catalogue_count; i++)
-        if (str_equal(moves[i].name, "nest-vectors-4"))
-            moves[i].prior_log_ratio = 3.0;
-    p->run.catalogue = moves;
+    promise(p, "nest-vectors-4", 3.0);
     find(p);
     assert_int_equal(count, 1);
     assert_string_equal(openings[0].moves[0], "nest-vectors-4");
     assert_string_equal(openings[0].moves[1], "unroll-16");
+}
+
+static const char *judged(struct place *p, const char *run, const char *task, const char *parent,
+                          const char *move, double log_ratio)
+{
+    return won(p, &(struct winner){.run = run,
+                                   .task = task,
+                                   .parent = parent,
+                                   .moves = {move},
+                                   .recipe = move,
+                                   .log_ratio = log_ratio});
+}
+
+/* What promises more by what is read off the loops lost on relatives, where it was measured: what
+ * won there stays. */
+static void openings_find__ones_own_was_measured_and_lost__the_winner_stays(void **state)
+{
+    struct place *p = *state;
+    static const char *const names[] = {"rows", "columns"};
+    promise(p, "nest-vectors-4", 3.0);
+    promise(p, "nest-vectors-1", 2.5);
+    for (size_t i = 0; i < 2; i++) {
+        const char *run = other_task(p, names[i], "elementwise");
+        const char *first = judged(p, run, names[i], "", "nest-vectors-4", 1.0);
+        (void)judged(p, run, names[i], first, "nest-vectors-1", 1.4);
+        (void)judged(p, run, names[i], "", "unroll-4", 0.1);
+    }
+    find(p);
+    assert_int_equal(count, 1);
+    assert_int_equal(openings[0].votes, 2);
+    assert_string_equal(openings[0].moves[0], "nest-vectors-1");
+}
+
+/* Three relatives won in two ways, two of them in the same with other flags; both have measured the
+ * other way too. The better way comes first, then the other, then the first with other flags. */
+static void
+openings_find__several_ways__the_better_first_and_none_again_before_another(void **state)
+{
+    struct place *p = *state;
+    static const struct {
+        const char *name, *nest, *flag, *other;
+        double other_loss;
+    } relatives[] = {{"rows", "nest-vectors-1", "unroll-4", "nest-vectors-2", 0.3},
+                     {"columns", "nest-vectors-1", "unroll-16", "nest-vectors-2", 0.3},
+                     {"planes", "nest-vectors-2", "unroll-4", "nest-vectors-1", 0.05}};
+    for (size_t i = 0; i < 3; i++) {
+        const char *run = other_task(p, relatives[i].name, "elementwise");
+        const char *first = judged(p, run, relatives[i].name, "", relatives[i].other,
+                                   2.0 - relatives[i].other_loss);
+        const char *nest = judged(p, run, relatives[i].name, first, relatives[i].nest, 2.0);
+        (void)judged(p, run, relatives[i].name, nest, relatives[i].flag, 2.01);
+    }
+    find(p);
+    assert_int_equal(count, 3);
+    assert_string_equal(openings[0].moves[0], "nest-vectors-1");
+    assert_string_equal(openings[1].moves[0], "nest-vectors-2");
+    assert_string_equal(openings[2].moves[0], "nest-vectors-1");
+    assert_true(openings[0].promise >= openings[2].promise);
+    assert_true(openings[2].promise > openings[1].promise);
 }
 
 /* What a relative did to its nest is not here: its flags alone would be nothing. */
@@ -281,6 +345,12 @@ int main(void)
                                         make_place, remove_place),
         cmocka_unit_test_setup_teardown(openings_find__a_weaker_nest_move__gives_way_to_ones_own,
                                         make_place, remove_place),
+        cmocka_unit_test_setup_teardown(
+            openings_find__ones_own_was_measured_and_lost__the_winner_stays, make_place,
+            remove_place),
+        cmocka_unit_test_setup_teardown(
+            openings_find__several_ways__the_better_first_and_none_again_before_another, make_place,
+            remove_place),
         cmocka_unit_test_setup_teardown(
             openings_find__its_nest_move_is_not_here__ones_own_takes_its_place, make_place,
             remove_place),
