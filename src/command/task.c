@@ -102,6 +102,8 @@ static const struct param explain_params[] = {
     PARAM_TASK,
     {"source", NULL, "print the loop nest as C again, instead of the explanation", NULL, PARAM_FLAG,
      false, false, NULL},
+    {"target", "NAME", "whose moves are shown: their sizes are its own", "cpu", PARAM_TEXT, false,
+     false, NULL},
     {0},
 };
 
@@ -109,7 +111,8 @@ static bool run_task_explain(const struct command_call *call, struct command_res
                              struct err *err)
 {
     struct explanation explanation;
-    if (!engine_explain(command_text(call, "task"), call->arena, &explanation, err))
+    if (!engine_explain(command_text(call, "task"), command_text(call, "target"), call->arena,
+                        &explanation, err))
         return false;
     (void)buf_append_str(&out->text,
                          command_flag(call, "source") ? explanation.source : explanation.text);
@@ -123,7 +126,11 @@ const struct command command_task_explain = {
     .description =
         "Shows the loops, what each statement reads and writes by the dimensions of the arrays, "
         "and "
-        "line by line what was not understood and why. Moves leave alone what is not understood.",
+        "line by line what was not understood and why. Moves leave alone what is not understood.\n"
+        "\n"
+        "Then the steps that moves suggest, with the reason where one does not apply, and the "
+        "sequences of steps that a run\n"
+        "would try for the whole nest, with what they promise by what is read off the loops.",
     .examples = "  kope task explain examples/matmul\n"
                 "  kope task explain examples/matmul --source",
     .params = explain_params,

@@ -180,13 +180,14 @@ bool engine_compare(const struct compare_opts *opts, const struct observer *obse
 /* The report of a run as HTML. */
 bool engine_report(const char *run, const char *memory_dir, struct buf *out, struct err *err);
 
-/* What the front end of the moves understands of a task's reference: for people, as C that was
- * printed from the nest, as JSON. ERR_BAD_INPUT where nothing can be made of it. */
+/* What the front end of the moves understands of a task's reference, and what moves would do with
+ * it on a target (NULL: "cpu"): for people, as C that was printed from the nest, as JSON.
+ * ERR_BAD_INPUT where nothing can be made of it. */
 struct explanation {
     const char *text, *source, *json;
 };
-bool engine_explain(const char *task_path, struct arena *arena, struct explanation *out,
-                    struct err *err);
+bool engine_explain(const char *task_path, const char *target_name, struct arena *arena,
+                    struct explanation *out, struct err *err);
 
 /* What the next prompt for a task would be. */
 struct context;

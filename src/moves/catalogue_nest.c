@@ -51,17 +51,16 @@ static void add_patterns(struct rows *rows, const struct nest *nest,
     struct nest_pattern patterns[NEST_MAX_PATTERNS];
     const size_t found = nest_patterns(nest, target, rows->arena, patterns);
     for (size_t i = 0; i < found; i++)
-        add(rows, &(struct move){.name = patterns[i].name,
-                                 .group = "nest",
-                                 .intent = patterns[i].intent,
-                                 .breaks = patterns[i].is_exact
-                                               ? ""
-                                               : "sums in another order; exp and tanh to 3 ulp",
-                                 .changes = arena_printf(rows->arena, "whole-nest=%s %s",
-                                                         patterns[i].steps, flags),
-                                 .numerics = patterns[i].is_exact ? NUMERICS_EXACT
-                                                                  : NUMERICS_REASSOCIATE,
-                                 .prior_log_ratio = patterns[i].prior_log_ratio});
+        add(rows,
+            &(struct move){
+                .name = patterns[i].name,
+                .group = "nest",
+                .intent = patterns[i].intent,
+                .breaks =
+                    patterns[i].is_exact ? "" : "sums in another order; exp and tanh to 3 ulp",
+                .changes = arena_printf(rows->arena, "whole-nest=%s %s", patterns[i].steps, flags),
+                .numerics = patterns[i].is_exact ? NUMERICS_EXACT : NUMERICS_REASSOCIATE,
+                .prior_log_ratio = patterns[i].prior_log_ratio});
 }
 
 /* The first suggestion of each move on structure and data: nobody knows yet what it gains. Its name
@@ -108,13 +107,8 @@ static void add_sizes(struct rows *rows)
 static bool read_reference(const struct moves_env *env, struct arena *arena,
                            struct nest_target *target, struct nest **out)
 {
-    const struct moves_compiler *compiler = moves_find_compiler(env, env->default_compiler);
     const char *why = NULL;
-    *target = (struct nest_target){
-        .vector_bytes = env->vector_bytes,
-        .cache_bytes = {env->cache_bytes[0], env->cache_bytes[1], env->cache_bytes[2]},
-        .isa = env->isa,
-        .family = compiler ? compiler->family : NULL};
+    *target = nest_target_of(env, env->default_compiler);
     return env->task && env->task->reference &&
            nest_read(env->task, env->task->reference, arena, out, &why);
 }

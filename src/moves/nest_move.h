@@ -33,6 +33,10 @@ struct nest_target {
     const char *isa; /* extensions with commas between: "avx2,avx512_vnni"; NULL: not known */
 };
 
+struct moves_env;
+/* What moves may know, where `compiler` compiles. */
+struct nest_target nest_target_of(const struct moves_env *env, const char *compiler);
+
 struct nest_step_arg {
     const char *name;  /* "i", "b", or a number as text */
     const char *value; /* what follows the ':'; NULL */

@@ -54,16 +54,23 @@ static void keep(struct moves_cache *cache, const struct made *made)
     cache->count++;
 }
 
+struct nest_target nest_target_of(const struct moves_env *env, const char *compiler)
+{
+    const struct moves_compiler *known = compiler ? moves_find_compiler(env, compiler) : NULL;
+    return (struct nest_target){
+        .vector_bytes = env->vector_bytes,
+        .cache_bytes = {env->cache_bytes[0], env->cache_bytes[1], env->cache_bytes[2]},
+        .isa = env->isa,
+        .family = known ? known->family : NULL};
+}
+
 /* Applies the steps to the reference; what it takes meanwhile goes again. */
 static void make(const struct moves_env *env, struct made *made, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
     CLEANUP(arena_free) struct arena work = {0};
-    const struct nest_target target = {
-        .vector_bytes = env->vector_bytes,
-        .cache_bytes = {env->cache_bytes[0], env->cache_bytes[1], env->cache_bytes[2]},
-        .isa = env->isa,
-        .family = made->family};
+    struct nest_target target = nest_target_of(env, NULL);
+    target.family = made->family;
     struct nest *nest = NULL;
     struct nest *changed = NULL;
     const char *refusal = NULL;

@@ -25,7 +25,7 @@ static const struct target_driver *find_driver(const char *name, struct err *err
     }
     (void)err_set(err, ERR_NOT_FOUND, "there is no target '%s'", name);
     const char *nearest = str_nearest(name, names, DRIVER_COUNT);
-    (void)err_hint(err, nearest ? "did you mean '%s'" : "there is '%s'",
+    (void)err_hint(err, nearest ? "did you mean '%s'?" : "there is '%s'",
                    nearest ? nearest : names[0]);
     return NULL;
 }
