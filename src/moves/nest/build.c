@@ -157,7 +157,21 @@ const struct nest_expr *nest_smaller(const struct nest_edit *edit, const struct 
     int64_t y = 0;
     if (nest_is_number(a, &x) && nest_is_number(b, &y))
         return x < y ? a : b;
+    if (nest_expr_same(a, b))
+        return a;
     return nest_conditional(edit, nest_binary(edit, "<", a, b), a, b);
+}
+
+const struct nest_expr *nest_larger(const struct nest_edit *edit, const struct nest_expr *a,
+                                    const struct nest_expr *b)
+{
+    int64_t x = 0;
+    int64_t y = 0;
+    if (nest_is_number(a, &x) && nest_is_number(b, &y))
+        return x > y ? a : b;
+    if (nest_expr_same(a, b))
+        return a;
+    return nest_conditional(edit, nest_binary(edit, ">", a, b), a, b);
 }
 
 bool nest_is_integer(const struct nest_expr *expr)

@@ -32,6 +32,9 @@ const struct nest_expr *nest_access(const struct nest_edit *edit, const struct n
 /* The smaller of two indices, as a conditional: what a tile's bound is. */
 const struct nest_expr *nest_smaller(const struct nest_edit *edit, const struct nest_expr *a,
                                      const struct nest_expr *b);
+/* The larger of two indices, likewise. */
+const struct nest_expr *nest_larger(const struct nest_edit *edit, const struct nest_expr *a,
+                                    const struct nest_expr *b);
 /* The whole number that the expression is; false where it is none. */
 bool nest_is_number(const struct nest_expr *expr, int64_t *value);
 /* All of it is computed in whole numbers. */
@@ -123,6 +126,9 @@ const struct nest_expr *nest_end(const struct nest_edit *edit, const struct nest
 int64_t nest_trip_count(const struct nest_edit *edit, const struct nest_stmt *loop);
 /* Upward, with a counter for which differences of bounds make sense; false with the refusal. */
 bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *loop,
+                        const char **refusal);
+/* The same, and by 1 with a sign, without a pragma: rounds can be named by their distance. */
+bool nest_counts_by_one(const struct nest_edit *edit, const struct nest_stmt *loop,
                         const char **refusal);
 /* Counter and bounds are signed: a bound less than where the loop begins is no large number. */
 bool nest_counts_signed(const struct nest_stmt *loop);

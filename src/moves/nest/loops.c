@@ -73,6 +73,19 @@ bool nest_counts_upward(const struct nest_edit *edit, const struct nest_stmt *lo
     return true;
 }
 
+bool nest_counts_by_one(const struct nest_edit *edit, const struct nest_stmt *loop,
+                        const char **refusal)
+{
+    if (!nest_counts_upward(edit, loop, refusal))
+        return false;
+    if (loop->step != 1 || !nest_counts_signed(loop) || !nest_end(edit, loop))
+        return nest_refuse(edit, refusal, "loop '%s' does not count up by 1 with a sign",
+                           loop->name);
+    if (loop->pragma)
+        return nest_refuse(edit, refusal, "loop '%s' has a pragma", loop->name);
+    return true;
+}
+
 /* Of the counter of strips: it goes past the end by up to a strip, for which a counter of 8 or 16
  * bits has no room. */
 static const char *strips_type(const char *type)

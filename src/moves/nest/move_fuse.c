@@ -26,20 +26,6 @@ static void reorder(void *context, const struct nest_stmt *stmt, struct order *o
         order->terms[at + 1].place += fusion->offset;
 }
 
-/* Rounds of neighbours are one apart. */
-static bool check_shift(const struct nest_edit *edit, const struct nest_stmt *first,
-                        const char **refusal)
-{
-    if (!nest_counts_upward(edit, first, refusal))
-        return false;
-    if (first->step != 1 || !nest_counts_signed(first) || !nest_end(edit, first))
-        return nest_refuse(edit, refusal, "loop '%s' does not count up by 1 with a sign",
-                           first->name);
-    if (first->pragma)
-        return nest_refuse(edit, refusal, "loop '%s' has a pragma", first->name);
-    return true;
-}
-
 static bool same_bounds(const struct nest_stmt *a, const struct nest_stmt *b)
 {
     return nest_expr_same(a->from, b->from) && nest_expr_same(a->bound, b->bound) &&
@@ -63,7 +49,7 @@ static void add_ends(struct nest_edit *edit, struct nest_stmt *first, struct nes
     struct nest_stmt *tail = nest_copy_list(edit, second);
     head->bound = nest_smaller(edit, begin, end);
     head->op = "<";
-    tail->from = nest_conditional(edit, nest_binary(edit, ">", last, from), last, from);
+    tail->from = nest_larger(edit, last, from);
     first->from = begin;
     *nest_link(edit->nest, first) = head;
     head->next = first;
@@ -89,7 +75,7 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
                            first->name, second->name);
     struct fusion fusion = {.first = first, .second = second, .gap = 1};
     if (step->args[1].value && (!nest_step_number(edit, step, 1, 1, &fusion.shift, refusal) ||
-                                !check_shift(edit, first, refusal)))
+                                !nest_counts_by_one(edit, first, refusal)))
         return false;
     for (const struct nest_stmt *s = first->body; s; s = s->next)
         fusion.offset++;
