@@ -18,6 +18,7 @@ struct form {
 };
 
 #define FROM(d) "for (int64_t i = " d "; i < n; i++) "
+#define TIME "for (int64_t t = 0; t < 4; t++) "
 #define BAND(d, e)                                                                                 \
     "for (int64_t i = " d "; i < n; i++) for (int64_t j = " e "; j < m - " e "; j++) "
 
@@ -89,6 +90,18 @@ static const struct form forms[] = {
     {"uint32_t row[40]; for (int64_t i = 0; i < n; i++) { for (int64_t j = 0; j < m; j++) row[j] = "
      "b[i * m + j]; for (int64_t j = 0; j < m - %1; j++) a[i * m + j] = row[j + %1]; }",
      "jam(i:2)", "dependence on row carried by i", 5, 1},
+    {TIME FROM("0") "y[i] += y[i + %1 + %2];", "skew(t:2,i:3,%1)", "dependence on y carried by t",
+     6, 5},
+    {TIME
+     "for (int64_t i = 0; i < n - %1 - %2; i++) for (int64_t j = 0; j < m; j++) a[i * m + j] += "
+     "a[(i + %1 + %2) * m + j] * 3;",
+     "skew(t:3,i:2,%1)", "dependence on a carried by t", 5, 5},
+    {TIME "{ " FROM("0") "y[i] += a[i * m]; " FROM("0") "a[i * m] += y[i + %1 + %2]; }",
+     "skew(t:2,i:4,%1)", "dependence on y", 5, 5},
+    {TIME "{ " FROM("%1 + %2") "y[i - %1 - %2] += a[i * m]; " FROM("%1 + %2") "a[i * m] += y[i]; }",
+     "skew(t:2,i:4,%1)", "dependence on y", 5, 5},
+    {TIME BAND("%1", "%2") "a[i * m + j] += a[(i - %1) * m + j + %2];", "skew(t:2,i:3,j:4,5)",
+     "dependence on a carried by i, distance (0, %1, -%2)", 2, 5},
     {"for (int64_t i = 0; i < 2 * %1; i++) a[i * m] = a[(2 * %1 - 1 - i) * m] + 1;", "reverse(i)",
      "dependence on a carried by i", 5, 1},
 };
@@ -108,6 +121,8 @@ static const struct form in_place[] = {
     {"for (int64_t i = 0; i < n - %1; i++) c[i] = b[i * m]; for (int64_t j = 0; j < n - %1; j++) "
      "a[(j + %1) * m] = y[j];",
      "fuse(i,j)", "dependence on a", 19, 1},
+    {TIME "for (int64_t i = 0; i < n - %1 - %2; i++) a[i * m] += b[(i + %1 + %2) * m];",
+     "skew(t:2,i:3,%1)", "dependence on a carried by t", 6, 5},
 };
 
 /* %1 and %2 filled in. */

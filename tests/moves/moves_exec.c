@@ -2,7 +2,8 @@
  * Do moves keep what a nest means? Random nests, random sequences of moves: what is not refused is
  * printed, compiled and run beside the reference, and every buffer must be the same bit for bit
  * (sums of whole numbers: exact in any order). And sequences that are illegal by construction: each
- * must be refused, with the dependence that forbids it.
+ * must be refused, with the dependence that forbids it. And loops over time steps in strips, of
+ * which all must apply (sweeps.h).
  *
  * use: moves_exec [--sequences N] [--nests N] [--seed N] [--illegal ONE_IN] [--cc COMPILER]
  *                 [--keep]
@@ -10,6 +11,7 @@
 #include "illegal.h"
 #include "program.h"
 #include "random_nest.h"
+#include "sweeps.h"
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -52,8 +54,9 @@ static bool note_loop(void *context, struct nest_stmt *stmt, int depth)
 }
 
 /* Forms of steps: L a loop, S one that searches, P a loop and the one in it or behind it, Q both
- * with factors, R both with the second in vectors, A an array, V a local array or variable, F a
- * small factor, W rounds in one to three vectors, D rows, columns in vectors and the loop in them.
+ * with factors, T the same of a loop over time steps, R both with the second in vectors, A an
+ * array, V a local array or variable, F a small factor, W rounds in one to three vectors, D rows,
+ * columns in vectors and the loop in them.
  */
 static const char *const forms[] = {
     "interchange(P)",  "interchange(L,L)", "tile(Q)",         "jam(L:F)",     "unroll(L:F)",
@@ -64,6 +67,7 @@ static const char *const forms[] = {
     "pack(A:L,L)",     "transpose(P)",     "prefetch(L,L:F)", "stream(L)",    "reciprocal(L)",
     "coalesce(P)",     "coalesce(P)",      "pin(L)",          "pin(L)",       "fuse(P:F)",
     "fuse(P:1)",       "argmax(S)",        "argmax(L)",       "dot(D)",       "dot(D)",
+    "skew(T)",         "skew(T,2)",        "skew(T,F)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)
@@ -115,15 +119,29 @@ static void put_dot(const struct nest *nest, struct rng *rng, const struct names
                      sum ? sum->name : "i", rng_below(rng, 2) == 0 ? 2 : 4);
 }
 
+/* "time:3,i:4" of the loop over time steps, or of another one; now and then with the loop in it. */
+static void put_sweeps(const struct nest *nest, struct rng *rng, const char *other, struct buf *out)
+{
+    const char *time = nest_find_loop(nest, RANDOM_NEST_TIME) ? RANDOM_NEST_TIME : other;
+    const struct nest_stmt *body = nest_find_loop(nest, time)->body;
+    const char *first = body && body->kind == NEST_FOR ? body->name : other;
+    const char *inner = loop_behind(nest, first);
+    (void)buf_printf(out, "%s:%d,%s:%d", time, 2 + (int)rng_below(rng, 6), first,
+                     2 + (int)rng_below(rng, 9));
+    if (rng_below(rng, 3) == 0)
+        (void)buf_printf(out, ",%s:%d", inner, 2 + (int)rng_below(rng, 9));
+}
+
 static const char *random_step(const struct nest *nest, struct rng *rng, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf text = {0};
     struct names loops = {0};
     (void)nest_walk(nest->body, note_loop, &loops);
-    /* Few nests hold narrow integers: there it is asked for often. */
+    /* Few nests hold narrow integers or time steps: there it is asked for often. */
     const char *form = strstr(nest->signature, "int8_t *b") || strstr(nest->signature, "int16_t *b")
                            ? "dot(D)"
-                           : NULL;
+                       : nest_find_loop(nest, RANDOM_NEST_TIME) ? "skew(T,2)"
+                                                                : NULL;
     if (!form || rng_below(rng, 2) == 0)
         form = forms[rng_below(rng, sizeof forms / sizeof *forms)];
     for (; *form; form++) {
@@ -138,6 +156,8 @@ static const char *random_step(const struct nest *nest, struct rng *rng, struct 
         else if (*form == 'Q')
             (void)buf_printf(&text, "%s:%d,%s:%d", loop, factor, loop_behind(nest, loop),
                              factor + 1);
+        else if (*form == 'T')
+            put_sweeps(nest, rng, loop, &text);
         else if (*form == 'R')
             (void)buf_printf(&text, "%s:%d,%s:%d", loop, factor, loop_behind(nest, loop),
                              LANES * (factor / 2));
@@ -301,8 +321,9 @@ int main(int argc, char **argv)
         return 2;
     const bool refuses =
         check_illegal(options.every > 0 ? (size_t)options.every : 1, options.compiler, dir);
+    const bool is_skewed = check_sweeps(options.compiler, dir);
     const bool is_random_kept = check_random(&options, false, dir);
-    const bool ok = check_random(&options, true, dir) && is_random_kept && refuses;
+    const bool ok = check_random(&options, true, dir) && is_random_kept && is_skewed && refuses;
     if (options.keep || !ok)
         (void)printf("the programs are in %s\n", dir);
     else if (snprintf(command, sizeof command, "rm -r %s", dir) > 0 && system(command) != 0)

@@ -330,6 +330,72 @@ static void put_matrix(struct generator *g)
                      g->is_real ? "b[i * m + j]" : others[first], chance(g, 50) ? " + 1" : "");
 }
 
+/* The head of a loop over a size, whose subscripts reach one or two to each side. */
+static void put_head(struct generator *g, const char *name, char size)
+{
+    const struct counter counter = {
+        .name = name, .size = size, .below = 1 + pick(g, 2), .above = 1 + pick(g, 2)};
+    indent(g);
+    (void)buf_printf(g->out, "for (int64_t %s = %d; %s < %c - %d; %s++) {\n", name, counter.below,
+                     name, size, counter.above, name);
+    g->loops[g->depth++] = counter;
+}
+
+/* An element near that of the round of i (and j). */
+static const char *neighbour(struct generator *g, char array, bool is_flat)
+{
+    const struct counter *i = &g->loops[0];
+    const struct counter *j = &g->loops[1];
+    const char *row = arena_printf(g->arena, "(i + %d)", pick(g, 1 + i->above));
+    const char *column = arena_printf(g->arena, "%d", pick(g, RANDOM_NEST_MIN));
+    if (chance(g, 50))
+        row = arena_printf(g->arena, "(i - %d)", pick(g, 1 + i->below));
+    if (!is_flat)
+        column = chance(g, 50) ? arena_printf(g->arena, "j + %d", pick(g, 1 + j->above))
+                               : arena_printf(g->arena, "j - %d", pick(g, 1 + j->below));
+    if (array == 'y')
+        return arena_printf(g->arena, "y[%s]", row);
+    return array == 'c' ? arena_printf(g->arena, "c[(%s) * n + %s]", column, row)
+                        : arena_printf(g->arena, "%c[%s * m + %s]", array, row, column);
+}
+
+/* One sweep over rows, mostly over whole matrices. */
+static void put_sweep(struct generator *g)
+{
+    static const char written[] = "aaaacy";
+    static const char read[] = "aaabbcy";
+    const bool is_flat = chance(g, 25);
+    put_head(g, "i", 'n');
+    if (!is_flat)
+        put_head(g, "j", 'm');
+    if (chance(g, 10))
+        put_statement(g);
+    const char *place = neighbour(g, g->is_real ? 'a' : written[pick(g, 6)], is_flat);
+    const char *first = neighbour(g, g->is_real ? 'b' : read[pick(g, 7)], is_flat);
+    const char *second = neighbour(g, g->is_real ? 'b' : read[pick(g, 7)], is_flat);
+    indent(g);
+    (void)buf_printf(g->out, g->is_real ? "%s = (%s + %s) * (real)0.5;\n" : "%s = %s + %s;\n",
+                     place, first, second);
+    while (g->depth > 0) {
+        g->depth--;
+        indent(g);
+        (void)buf_append_str(g->out, "}\n");
+    }
+}
+
+/* A few of them in a loop over time steps, whose counter they do not name. */
+static void put_time(struct generator *g)
+{
+    const int scalars = g->scalar_count;
+    (void)buf_printf(g->out, "    for (int64_t %s = %d; %s < %s; %s++) {\n", RANDOM_NEST_TIME,
+                     pick(g, 2), RANDOM_NEST_TIME, chance(g, 50) ? "5" : "m - 3", RANDOM_NEST_TIME);
+    for (int i = 0, count = 1 + pick(g, 3); i < count; i++) {
+        put_sweep(g);
+        g->scalar_count = scalars;
+    }
+    (void)buf_append_str(g->out, "    }\n");
+}
+
 /* Statements and loops; what is declared here ends here. */
 static void put_list(struct generator *g, int most)
 {
@@ -339,6 +405,8 @@ static void put_list(struct generator *g, int most)
         const bool can_nest = g->depth < MAX_LOOPS - 1;
         if (g->depth == 0 && chance(g, 12))
             put_matrix(g);
+        else if (g->depth == 0 && (!g->is_real || g->is_in_place) && chance(g, 25))
+            put_time(g);
         else if (g->depth == 0 || (can_nest && chance(g, g->depth == 1 ? 65 : 35)))
             put_loop(g);
         else

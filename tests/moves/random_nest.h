@@ -13,6 +13,8 @@
 enum { RANDOM_NEST_MIN = 6, RANDOM_NEST_MAX = 40 };
 /* What the counters of loops begin with that search the largest or smallest element. */
 enum { RANDOM_NEST_SEARCH = 'f' };
+/* The loop over time steps, where there is one: sweeps over the same arrays are in it. */
+#define RANDOM_NEST_TIME "time"
 
 /* The task that all of them are of: void f(T *a, const T *b, T *c, T *x, T *y, const int32_t *k,
  * int64_t n, int64_t m); a and b are n by m, c is m by n, x and k have m elements, y has n; the

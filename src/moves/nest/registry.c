@@ -8,6 +8,7 @@ static const struct nest_move *const moves[] = {
     /* loops that change places or shape */
     &nest_move_interchange,
     &nest_move_tile,
+    &nest_move_skew,
     &nest_move_jam,
     &nest_move_distribute,
     &nest_move_fuse,
