@@ -1,29 +1,20 @@
 /* Sequences for what a nest looks like. */
 #include "moves/nest/pattern.h"
 
-#include "moves/nest/growth.h"
+#include "moves/nest/pattern_internal.h"
 #include "moves/nest/vector.h"
 
 #include "base/str.h"
 
 enum { MAX_LOOPS = 24, TILES_BESIDE_PACKED = 2, FEW_ROUNDS = 4 };
 
-struct patterns {
-    const struct nest *nest;
-    const struct nest_target *target;
-    struct arena *arena;
-    struct nest_pattern *out;
-    size_t count;
-    int64_t lanes;
-};
-
-static struct growth begin(const struct patterns *p)
+struct growth patterns_begin(const struct patterns *p)
 {
     return (struct growth){.now = p->nest, .target = *p->target, .arena = p->arena};
 }
 
-static void add(struct patterns *p, const struct growth *g, const char *name, const char *intent,
-                double prior)
+void patterns_add(struct patterns *p, const struct growth *g, const char *name, const char *intent,
+                  double prior)
 {
     if (!g->steps || p->count == NEST_MAX_PATTERNS)
         return;
@@ -73,11 +64,16 @@ static void vectorize_list(struct growth *g, const struct nest_stmt *first,
 }
 
 /* All that is not in `but`. The nest is walked as it was: its loops keep their names. */
-static size_t vectorize_all(struct growth *g, const struct nest_stmt *but, int64_t rounds)
+static size_t vectorize_but(struct growth *g, const struct nest_stmt *but, int64_t rounds)
 {
     size_t taken = 0;
     vectorize_list(g, g->now->body, but, rounds, &taken);
     return taken;
+}
+
+size_t patterns_vectorize(struct growth *g, int64_t rounds)
+{
+    return vectorize_but(g, NULL, rounds);
 }
 
 static bool collect_loop(void *context, struct nest_stmt *stmt, int depth)
@@ -151,8 +147,8 @@ static void add_memory(struct patterns *p, const struct growth *vectors, int cou
         struct growth g = *vectors;
         if ((!rows[i].prefetches || prefetch_rows(&g)) &&
             (!rows[i].streams || stream_all(&g, p->nest)))
-            add(p, &g, arena_printf(p->arena, "nest-vectors-%d-%s", count, rows[i].name),
-                rows[i].intent, rows[i].prior);
+            patterns_add(p, &g, arena_printf(p->arena, "nest-vectors-%d-%s", count, rows[i].name),
+                         rows[i].intent, rows[i].prior);
     }
 }
 
@@ -182,17 +178,18 @@ static void add_vectors(struct patterns *p)
     static const int vectors[] = {4, 2, 8, 1};
     static const double priors[] = {1.2, 1.15, 1.1, 0.9};
     struct growth best = {0};
-    struct growth flat = begin(p);
-    if (coalesce_all(&flat) && vectorize_all(&flat, NULL, vectors[0] * p->lanes) > 0)
-        add(p, &flat, arena_printf(p->arena, "nest-flat-vectors-%d", vectors[0]),
-            "rows that lie side by side as one loop, in vectors", 1.12);
+    struct growth flat = patterns_begin(p);
+    if (coalesce_all(&flat) && patterns_vectorize(&flat, vectors[0] * p->lanes) > 0)
+        patterns_add(p, &flat, arena_printf(p->arena, "nest-flat-vectors-%d", vectors[0]),
+                     "rows that lie side by side as one loop, in vectors", 1.12);
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        struct growth g = begin(p);
-        if (vectorize_all(&g, NULL, vectors[i] * p->lanes) == 0)
+        struct growth g = patterns_begin(p);
+        if (patterns_vectorize(&g, vectors[i] * p->lanes) == 0)
             continue;
         if (i == 0)
             best = g;
-        add(p, &g, arena_printf(p->arena, "nest-vectors-%d", vectors[i]),
+        patterns_add(
+            p, &g, arena_printf(p->arena, "nest-vectors-%d", vectors[i]),
             arena_printf(p->arena,
                          "every loop over neighbours in vectors, %d at once; exp and tanh by "
                          "polynomials",
@@ -270,11 +267,11 @@ static const struct tile_size narrow[] = {{6, 2}, {4, 2}, {4, 3}, {3, 4}, {5, 2}
 static void add_packed(struct patterns *p, const struct tile_site *site, struct tile_size size,
                        int rows, double prior)
 {
-    struct growth g = begin(p);
+    struct growth g = patterns_begin(p);
     const char *i = site->outer->name;
     const char *j = site->inner->name;
     const long long lanes = size.vectors * p->lanes;
-    (void)vectorize_all(&g, site->outer, 4 * p->lanes);
+    (void)vectorize_but(&g, site->outer, 4 * p->lanes);
     if (!site->packed || (rows > 0 && !grow(&g, "strip(%s:%d)", i, rows)) ||
         !grow(&g, "strip(%s:%lld)", j, lanes) || !grow(&g, "interchange(%s,%s_s)", i, j) ||
         !grow(&g, "pack(%s:%s_s)", site->packed, j))
@@ -283,7 +280,8 @@ static void add_packed(struct patterns *p, const struct tile_site *site, struct 
     if (!grow(&g, "regtile(%s:%d,%s:%lld)", i, size.rows, j, lanes))
         return;
     const char *sizes = arena_printf(p->arena, "%dx%d", size.rows, size.vectors);
-    add(p, &g,
+    patterns_add(
+        p, &g,
         rows > 0 ? arena_printf(p->arena, "nest-pack-%d-%s", rows, sizes)
                  : arena_printf(p->arena, "nest-pack-%s", sizes),
         arena_printf(p->arena,
@@ -296,17 +294,17 @@ static void add_packed(struct patterns *p, const struct tile_site *site, struct 
 static void add_tile(struct patterns *p, const struct tile_site *site, struct tile_size size,
                      double prior)
 {
-    struct growth g = begin(p);
-    (void)vectorize_all(&g, site->outer, 4 * p->lanes);
+    struct growth g = patterns_begin(p);
+    (void)vectorize_but(&g, site->outer, 4 * p->lanes);
     if (!grow(&g, "regtile(%s:%lld,%s:%d)", site->inner->name, (long long)(size.vectors * p->lanes),
               site->outer->name, size.rows) &&
         !grow(&g, "regtile(%s:%d,%s:%lld)", site->outer->name, size.rows, site->inner->name,
               (long long)(size.vectors * p->lanes)))
         return;
-    add(p, &g, arena_printf(p->arena, "nest-tile-%dx%d", size.rows, size.vectors),
-        arena_printf(p->arena, "tiles of %d rows by %d vectors in registers", size.rows,
-                     size.vectors),
-        prior);
+    patterns_add(p, &g, arena_printf(p->arena, "nest-tile-%dx%d", size.rows, size.vectors),
+                 arena_printf(p->arena, "tiles of %d rows by %d vectors in registers", size.rows,
+                              size.vectors),
+                 prior);
 }
 
 /* For more rows than the second cache holds. */
@@ -365,11 +363,12 @@ static void add_dots(struct patterns *p)
             const int group = groups[i % 2];
             const size_t which = i / 2;
             const struct tile_size size = sizes[which];
-            struct growth g = begin(p);
+            struct growth g = patterns_begin(p);
             if (!grow(&g, "dot(%s:%d,%s:%lld,%s:%d)", search.sites[s].outer->name, size.rows,
                       inner->name, size.vectors * lanes, sum->name, group))
                 continue;
-            add(p, &g, arena_printf(p->arena, "nest-dot%d-%dx%d", group, size.rows, size.vectors),
+            patterns_add(
+                p, &g, arena_printf(p->arena, "nest-dot%d-%dx%d", group, size.rows, size.vectors),
                 arena_printf(p->arena,
                              "%d products to a lane, tiles of %d rows by %d vectors of sums in "
                              "registers",
@@ -425,8 +424,8 @@ static size_t loads_of(const struct growth *g)
 static bool shares_loads(const struct patterns *p, const struct nest_stmt *outer,
                          const struct nest_stmt *inner)
 {
-    struct growth one = begin(p);
-    struct growth few = begin(p);
+    struct growth one = patterns_begin(p);
+    struct growth few = patterns_begin(p);
     return grow(&one, "vectorize(%s:%lld)", inner->name, (long long)p->lanes) &&
            grow(&few, "regtile(%s:%d,%s:%lld)", outer->name, FEW_ROUNDS, inner->name,
                 (long long)p->lanes) &&
@@ -492,10 +491,11 @@ static void add_stencils(struct patterns *p)
     for (size_t i = 0; i < sizeof stencil_tiles / sizeof *stencil_tiles; i++) {
         const int planes = stencil_tiles[i].planes;
         const struct tile_size size = stencil_tiles[i].size;
-        struct growth g = begin(p);
+        struct growth g = patterns_begin(p);
         for (size_t s = 0; s < search.count; s++)
             (void)tile_stencil(&g, &search.sites[s], planes, size, p->lanes);
-        add(p, &g, arena_printf(p->arena, "nest-stencil-%dx%dx%d", planes, size.rows, size.vectors),
+        patterns_add(
+            p, &g, arena_printf(p->arena, "nest-stencil-%dx%dx%d", planes, size.rows, size.vectors),
             arena_printf(p->arena,
                          "what neighbouring results read in common is loaded once: %d planes by %d "
                          "rows by %d vectors",
@@ -534,11 +534,12 @@ static void add_sweeps(struct patterns *p)
 {
     static const int vectors[] = {4, 2};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        struct growth g = begin(p);
+        struct growth g = patterns_begin(p);
         if (!fuse_all(&g))
             return;
-        if (vectorize_all(&g, NULL, vectors[i] * p->lanes) > 0)
-            add(p, &g, arena_printf(p->arena, "nest-fused-vectors-%d", vectors[i]),
+        if (patterns_vectorize(&g, vectors[i] * p->lanes) > 0)
+            patterns_add(
+                p, &g, arena_printf(p->arena, "nest-fused-vectors-%d", vectors[i]),
                 "what one sweep makes is read by the next one while it is near, in vectors",
                 1.25 - 0.01 * (double)i);
     }
@@ -555,20 +556,21 @@ static bool find_pair(void *context, struct nest_stmt *stmt, int depth)
     (void)depth;
     if (!inner || nest_list_has(inner->body, NEST_FOR))
         return true;
-    struct growth plain = begin(p);
+    struct growth plain = patterns_begin(p);
     if (!grow(&plain, "transpose(%s,%s)", stmt->name, inner->name))
         return true;
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        struct growth g = begin(p);
+        struct growth g = patterns_begin(p);
         if (grow(&g, "strip(%s:%d)", inner->name, blocks[i]) &&
             grow(&g, "interchange(%s,%s_s)", stmt->name, inner->name) &&
             grow(&g, "transpose(%s,%s)", stmt->name, inner->name))
-            add(p, &g, arena_printf(p->arena, "nest-transpose-%d", blocks[i]),
-                arena_printf(p->arena, "squares turned in registers, in blocks of %d columns",
-                             blocks[i]),
-                1.6 - 0.1 * (double)i);
+            patterns_add(p, &g, arena_printf(p->arena, "nest-transpose-%d", blocks[i]),
+                         arena_printf(p->arena,
+                                      "squares turned in registers, in blocks of %d columns",
+                                      blocks[i]),
+                         1.6 - 0.1 * (double)i);
     }
-    add(p, &plain, "nest-transpose", "squares turned in registers", 1.2);
+    patterns_add(p, &plain, "nest-transpose", "squares turned in registers", 1.2);
     return true;
 }
 
