@@ -77,6 +77,9 @@ static void nest_resize__vectors_blocks_rounds__double_and_halve(void **state)
     must_be("vectorize(j:64);vectorize(j2:32)", "fewer-vectors",
             "vectorize(j:32);vectorize(j2:16)");
     must_be("tile(i:32,j:64)", "larger-blocks", "tile(i:64,j:128)");
+    must_be("skew(t:8,i:32,j:64,2)", "smaller-blocks", "skew(t:8,i:16,j:32,2)");
+    must_be("skew(t:8,i:32,2)", "more-steps", "skew(t:16,i:32,2)");
+    must_be("skew(t:8,i:32);vectorize(j:64)", "fewer-steps", "skew(t:4,i:32);vectorize(j:64)");
     must_be("jam(i:4);unroll(p:8)", "fewer-rounds", "jam(i:2);unroll(p:4)");
     must_be("vectorize(j:16);prefetch(j,i:1)", "farther-prefetch",
             "vectorize(j:16);prefetch(j,i:2)");

@@ -2,6 +2,7 @@
  * what must not. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "moves/nest/pattern.h"
 #include "moves/nest_move.h"
 
 #include <setjmp.h>
@@ -235,6 +236,57 @@ static void skew__suggestions__are_for_time_loops(void **state)
     }
 }
 
+/* The steps of the first sequence whose name begins so, or NULL; for one case of n by m. */
+static const char *pattern_of(struct arena *arena, int n, int m, const char *body, const char *name)
+{
+    static const struct nest_target target = {
+        .vector_bytes = 32, .cache_bytes = {INT64_C(1) << 15, INT64_C(1) << 20}, .family = "gcc"};
+    struct nest_pattern out[NEST_MAX_PATTERNS];
+    const struct task *task = NULL;
+    struct nest *nest = NULL;
+    const char *why = NULL;
+    struct err err;
+    const char *yaml = arena_printf(
+        arena,
+        "name: f\ndtype: float32\naxes: [steps, n, m]\nargs:\n"
+        "  - {name: a, role: inout, shape: [n, m]}\n  - {name: b, role: inout, shape: [n, m]}\n"
+        "  - {name: x, role: inout, shape: [m]}\n  - {name: y, role: inout, shape: [m]}\n"
+        "cases:\n  - {steps: 9, n: 8, m: 8}\n  - {steps: 2, n: %d, m: %d}\nheld_out:\n  - {steps: "
+        "1, n: 9, m: 9}\n",
+        n, m);
+    const char *source = arena_printf(arena, HEAD "{\n%s\n}\n", body);
+    if (!task_parse(yaml, strlen(yaml), source, "", arena, &task, &err))
+        fail_msg("%s", err.message);
+    assert_true(nest_read(task, source, arena, &nest, &why));
+    const size_t count = nest_patterns(nest, &target, arena, out);
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(out[i].name, name, strlen(name)) == 0)
+            return out[i].steps;
+    }
+    return NULL;
+}
+
+static void nest_patterns__time_steps__strips_fit_a_cache(void **state)
+{
+    static const char rows[] = STEPS(IJ("b[i * m + j] = a[i * m + j - 1] + a[(i + 1) * m + j];")
+                                         IJ("a[i * m + j] = b[i * m + j];"));
+    static const char elements[] = STEPS(I("y[i] = x[i - 2] + x[i + 2];") I("x[i] = y[i];"));
+    CLEANUP(arena_free) struct arena arena = {0};
+    (void)state;
+    /* rows of 2 x 2 KiB: 128 of them in half of the second cache, of which 32 are behind */
+    assert_string_equal(pattern_of(&arena, 512, 512, rows, "nest-time-16x64"),
+                        "skew(t:16,i:64);vectorize(j:32);vectorize(j2:32)");
+    /* of 2 x 16 KiB: 16, which are too few for 16 steps and for 8 */
+    assert_string_equal(pattern_of(&arena, 512, 4096, rows, "nest-time"),
+                        "skew(t:4,i:8);vectorize(j:32);vectorize(j2:32)");
+    assert_null(pattern_of(&arena, 64, 32768, rows, "nest-time"));
+    /* elements in half of the nearest one, two behind in each sweep */
+    assert_string_equal(pattern_of(&arena, 8, 4096, elements, "nest-time"),
+                        "skew(t:16,i:1024,2);vectorize(i:32);vectorize(i2:32)");
+    /* nothing is read again in the next step */
+    assert_null(pattern_of(&arena, 8, 4096, STEPS(I("y[i] = x[i];")), "nest-time"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +295,7 @@ int main(void)
         cmocka_unit_test(skew__distances__decide_how_far_behind),
         cmocka_unit_test(skew__what_is_no_time_loop_of_sweeps__says_why),
         cmocka_unit_test(skew__suggestions__are_for_time_loops),
+        cmocka_unit_test(nest_patterns__time_steps__strips_fit_a_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -588,6 +588,7 @@ size_t nest_patterns(const struct nest *nest, const struct nest_target *target, 
     p.lanes = target->vector_bytes / (int64_t)dtype_bytes(task->dtype);
     add_tiles(&p);
     add_stencils(&p);
+    patterns_add_time(&p);
     add_sweeps(&p);
     (void)nest_walk(nest->body, find_pair, &p);
     add_vectors(&p);

@@ -22,4 +22,7 @@ void patterns_add(struct patterns *p, const struct growth *g, const char *name, 
 /* Every loop over neighbours that takes it in vectors, so many rounds at once; how many. */
 size_t patterns_vectorize(struct growth *g, int64_t rounds);
 
+/* Loops over time steps: strips that stay in a cache for several of them. */
+void patterns_add_time(struct patterns *p);
+
 #endif

@@ -14,7 +14,8 @@ enum part {
     TILE_HEIGHT, /* of its other loops */
     STRIP,       /* of loops that no register tile is as wide as */
     VECTORS,     /* rounds at once of a loop in vectors */
-    BLOCK,       /* of tiles for a cache */
+    BLOCK,       /* of tiles for a cache, strips of time steps among them */
+    STEPS,       /* of time, that a strip goes through */
     ROUNDS,      /* unrolled or jammed */
     DISTANCE     /* of prefetches, in rounds */
 };
@@ -59,6 +60,8 @@ static const struct row rows[] = {
      false},
     {{"larger-blocks", "works on blocks of twice the size"}, BLOCK, 0, true},
     {{"smaller-blocks", "works on blocks of half the size"}, BLOCK, 0, false},
+    {{"more-steps", "takes a strip through twice as many time steps"}, STEPS, 0, true},
+    {{"fewer-steps", "takes a strip through half as many time steps"}, STEPS, 0, false},
     {{"more-rounds", "unrolls or jams twice as many rounds"}, ROUNDS, 0, true},
     {{"fewer-rounds", "unrolls or jams half as many rounds"}, ROUNDS, 0, false},
     {{"farther-prefetch", "asks for data twice as many rounds ahead"}, DISTANCE, 0, true},
@@ -204,7 +207,9 @@ static bool is_meant(const struct sequence *s, const struct row *row, const stru
     case VECTORS:
         return str_equal(step->name, "vectorize");
     case BLOCK:
-        return str_equal(step->name, "tile");
+        return str_equal(step->name, "tile") || (str_equal(step->name, "skew") && arg > 0);
+    case STEPS:
+        return str_equal(step->name, "skew") && arg == 0;
     case ROUNDS:
         return is_one_of(step->name, "unroll", "jam");
     case DISTANCE:
