@@ -17,6 +17,8 @@
  *   sum     y[0] = x[0] + ... + x[n-1]
  * Another entry writes nothing. Markers:
  *   fake: time=1234us           what a call takes (ns, us or ms)
+ *   fake: up-to 64=1234us       the same of calls where the last axis is 64 at most
+ *   fake: above 64=1234us       and where it is more: a kernel for small, or for large sizes
  *   fake: cold=1234us           the same, where the caches were not touched before
  *   fake: jitter=12             both by up to so many percent more or less, scripted
  *   fake: landscape             every flag and every source has a factor of its own on the time,
@@ -43,6 +45,7 @@
 
 #include <ctype.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +61,11 @@ struct fake_state {
     _Atomic uint64_t runs;
 };
 
+/* Calls up to, or above, a bound; of call_ns 0 there are none. */
+struct fake_regime {
+    int64_t bound, call_ns;
+};
+
 /* What the build leaves and the session reads. */
 struct fake_image {
     char magic[sizeof magic];
@@ -67,7 +75,8 @@ struct fake_image {
     bool wrong, nothing, crash, hang, noisy;
     bool early, late;
     int64_t call_ns, cold_ns;
-    double jitter; /* a share */
+    struct fake_regime small, large; /* sizes that take another time */
+    double jitter;                   /* a share */
     char cheat[MECHANISM_BYTES];
     struct sample_place places[MOST_PLACES]; /* offsets are lines */
     size_t place_count;
@@ -226,6 +235,18 @@ static int64_t call_time(const char *source, const char *marker, int64_t otherwi
     return otherwise;
 }
 
+/* "fake: up-to 64=1234us". */
+static struct fake_regime regime_of(const char *source, const char *marker)
+{
+    char bound[MECHANISM_BYTES];
+    char time[2 * MECHANISM_BYTES];
+    struct fake_regime regime = {0};
+    if (!marker_value(source, marker, bound, sizeof bound))
+        return regime;
+    (void)snprintf(time, sizeof time, "%s%s=", marker, bound);
+    return (struct fake_regime){strtoll(bound, NULL, 10), call_time(source, time, 0)};
+}
+
 static double jitter_of(const char *source)
 {
     char word[MECHANISM_BYTES];
@@ -290,6 +311,8 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->call_ns = call_time(source, "fake: time=", is_empty ? 0 : DEFAULT_CALL_NS);
     if (has_marker(source, "landscape") || has_marker(source, "sources"))
         image->call_ns = (int64_t)((double)image->call_ns * landscape_at(request->candidate));
+    image->small = regime_of(source, "fake: up-to ");
+    image->large = regime_of(source, "fake: above ");
     image->cold_ns = call_time(source, "fake: cold=", image->call_ns);
     image->jitter = jitter_of(source);
     (void)marker_value(source, "fake: cheat ", image->cheat, sizeof image->cheat);
@@ -448,13 +471,23 @@ static void call(struct fake_session *s, const struct session_call *at)
     compute(s, (const char *)s->buffers[0].host + at->offsets[0], output(s, at));
 }
 
+/* Of a call at the size at hand. */
+static int64_t warm_ns(const struct fake_session *s)
+{
+    const struct fake_image *image = &s->image;
+    if (image->small.call_ns && s->n <= image->small.bound)
+        return image->small.call_ns;
+    return image->large.call_ns && s->n > image->large.bound ? image->large.call_ns
+                                                             : image->call_ns;
+}
+
 /* Of a run, by the script. */
 static int64_t time_of(struct fake_session *s, size_t count, bool touch)
 {
     struct fake_state *state = s->base.target->state;
     struct rng rng = rng_seeded(atomic_fetch_add(&state->runs, 1));
     const double share = 2 * rng_uniform(&rng) - 1;
-    const double call_ns = (double)(touch ? s->image.call_ns : s->image.cold_ns);
+    const double call_ns = (double)(touch ? warm_ns(s) : s->image.cold_ns);
     return (int64_t)((double)count * (call_ns * (1 + s->image.jitter * share) + AROUND_CALL_NS));
 }
 
@@ -486,7 +519,7 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
         s->before_bell(s->before_bell_ctx);
     report->processor = -1;
     report->elapsed_ns = report->cpu_ns =
-        s->is_watched ? (int64_t)count * s->image.call_ns : time_of(s, count, touch);
+        s->is_watched ? (int64_t)count * warm_ns(s) : time_of(s, count, touch);
     s->runs++;
     if (s->image.cheat[0])
         report_as(s, report, SESSION_REJECTED, s->image.cheat, "as the script wants");
