@@ -181,4 +181,33 @@ static inline int64_t kept_tokens(struct place *p)
     return tokens;
 }
 
+/* The memory as a kill would leave it: its one segment cut before the n-th event with the
+ * words. */
+static inline void cut_at(struct place *p, const char *mark, int n)
+{
+    char **names = NULL;
+    char *text = NULL;
+    size_t count = 0;
+    size_t length = 0;
+    const char *dir = os_path_join(&p->arena, p->opts.memory_dir, "journal");
+    assert_true(os_list_dir(dir, &p->arena, &names, &count, &p->err));
+    assert_int_equal(count, 1);
+    const char *path = os_path_join(&p->arena, dir, names[0]);
+    assert_true(os_read_file(path, 1 << 24, &p->arena, &text, &length, &p->err));
+    const char *at = text;
+    for (int i = 0; i < n; i++) {
+        at = strstr(i == 0 ? at : at + 1, mark);
+        assert_non_null(at);
+    }
+    while (at > text && at[-1] != '\n')
+        at--;
+    assert_true(os_write_file(path, text, (size_t)(at - text), false, &p->err));
+}
+
+/* Before the n-th event of a kind. */
+static inline void cut_before(struct place *p, const char *kind, int n)
+{
+    cut_at(p, arena_printf(&p->arena, "\"kind\":\"%s\"", kind), n);
+}
+
 #endif

@@ -94,29 +94,6 @@ static void resume__interrupted_before_the_gate__judges_what_was_proposed(void *
     assert_whole(p, 3, 3);
 }
 
-/* The memory as a kill would leave it: its one segment cut before the n-th event of a kind. */
-static void cut_before(struct place *p, const char *kind, int n)
-{
-    char **names = NULL;
-    char *text = NULL;
-    size_t count = 0;
-    size_t length = 0;
-    const char *dir = os_path_join(&p->arena, p->opts.memory_dir, "journal");
-    assert_true(os_list_dir(dir, &p->arena, &names, &count, &p->err));
-    assert_int_equal(count, 1);
-    const char *path = os_path_join(&p->arena, dir, names[0]);
-    assert_true(os_read_file(path, 1 << 24, &p->arena, &text, &length, &p->err));
-    const char *mark = arena_printf(&p->arena, "\"kind\":\"%s\"", kind);
-    const char *at = text;
-    for (int i = 0; i < n; i++) {
-        at = strstr(i == 0 ? at : at + 1, mark);
-        assert_non_null(at);
-    }
-    while (at > text && at[-1] != '\n')
-        at--;
-    assert_true(os_write_file(path, text, (size_t)(at - text), false, &p->err));
-}
-
 static void resume__killed_between_answer_and_decisions__takes_them_up(void **state)
 {
     struct place *p = *state;
