@@ -50,6 +50,17 @@ static bool was_whole(struct run *run, const struct graph_decision *d, bool *out
     return true;
 }
 
+/* The names in one line, as a decision has them. */
+static void take_moves(struct run *run, const char *moves, struct decision_event *out)
+{
+    while (*moves && out->move_count < DECISION_MAX_MOVES) {
+        const size_t length = strcspn(moves, " ");
+        out->moves[out->move_count++] = arena_strndup(run->arena, moves, length);
+        moves += length;
+        moves += strspn(moves, " ");
+    }
+}
+
 static bool adopt(struct run *run, const struct graph_decision *d, struct err *err)
 {
     struct run_node node = {.decision_id = d->id,
@@ -72,18 +83,19 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
         run->sequence = d->sequence;
     if (!d->has_outcome && d->failure[0] == '\0') {
         /* Proposed and paid for, but not judged before the end came. */
-        const struct decision_event decision = {.run_id = run->run_id,
-                                                .parent = d->parent,
-                                                .sequence = d->sequence,
-                                                .step = d->step,
-                                                .proposer = d->proposer,
-                                                .intent = d->intent,
-                                                .hypothesis = d->hypothesis,
-                                                .predicted_log_ratio = d->predicted_log_ratio,
-                                                .derived_from = d->derived_from,
-                                                .recipe = d->recipe,
-                                                .compiler = d->compiler,
-                                                .flags = d->flags};
+        struct decision_event decision = {.run_id = run->run_id,
+                                          .parent = d->parent,
+                                          .sequence = d->sequence,
+                                          .step = d->step,
+                                          .proposer = d->proposer,
+                                          .intent = d->intent,
+                                          .hypothesis = d->hypothesis,
+                                          .predicted_log_ratio = d->predicted_log_ratio,
+                                          .derived_from = d->derived_from,
+                                          .recipe = d->recipe,
+                                          .compiler = d->compiler,
+                                          .flags = d->flags};
+        take_moves(run, d->moves, &decision);
         return step_judge_decision(run, node_of(run, d->parent), d->id, &decision, &node.candidate,
                                    err);
     }
