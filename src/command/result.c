@@ -138,6 +138,8 @@ static void write_text(const struct optimize_result *r, const char *path, struct
     if (r->repeats != 0)
         (void)buf_printf(out, "  %lld more came to machine code that was judged before\n",
                          (long long)r->repeats);
+    if (r->dispatch)
+        (void)buf_printf(out, "  %s\n", r->dispatch);
     if (r->rules_learned != 0)
         (void)buf_printf(out, "  new rules from what failed: %lld ('kope rule list')\n",
                          (long long)r->rules_learned);
@@ -183,6 +185,7 @@ void command_write_result_json(const struct optimize_result *r, const char *path
     json_put_real(&w, "seconds", (double)r->wall_ns * 1e-9);
     json_put_string(&w, "started_from", r->started_from_memory ? r->start_text : NULL);
     json_put_string(&w, "source", path);
+    json_put_string(&w, "dispatch", r->dispatch);
     if (r->has_win) {
         json_put_real(&w, "speedup", exp(r->confirmation.log_ratio));
         json_put_real(&w, "speedup_low", exp(r->confirmation.log_low));

@@ -135,6 +135,8 @@ struct optimize_result {
     int64_t replayed_prompts, replayed_decisions; /* that were equal */
     bool started_from_memory;
     const char *start_text;
+    const char *dispatch; /* what choosing by a size came to, or why it was not done; NULL: the
+                             question did not come up */
 };
 
 bool engine_optimize(const struct optimize_opts *opts, const struct observer *observer,

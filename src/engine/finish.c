@@ -1,3 +1,4 @@
+#include "engine/dispatch.h"
 #include "engine/internal.h"
 #include "engine/replay.h"
 
@@ -37,6 +38,12 @@ int64_t run_reserve_ns(const struct run *run)
     return run->opts.time_limit_ns && most < wanted ? most : wanted;
 }
 
+int64_t run_left_ns(const struct run *run)
+{
+    return run->opts.time_limit_ns ? run->opts.time_limit_ns - elapsed_ns(run) - run_reserve_ns(run)
+                                   : INT64_MAX;
+}
+
 const char *run_limit_reached(const struct run *run)
 {
     if (os_interrupted())
@@ -47,7 +54,7 @@ const char *run_limit_reached(const struct run *run)
     }
     if (run->evaluations >= run->opts.budget)
         return "budget";
-    if (run->opts.time_limit_ns && elapsed_ns(run) + run_reserve_ns(run) >= run->opts.time_limit_ns)
+    if (run_left_ns(run) <= 0)
         return "time";
     if (run->opts.token_budget && run->spent.tokens >= run->opts.token_budget)
         return "tokens";
@@ -165,6 +172,8 @@ static bool fill_result(struct run *run, const char *reason, struct optimize_res
     if (!graph_run_decisions(run->memory.graph, run->run_id, run->arena, &all, err))
         return false;
     out->calibration = run_calibration(all.items, all.count, run->arena);
+    if (!dispatch_text(run, &out->dispatch, err))
+        return false;
     if (!out->has_win)
         return true;
     out->best_source = run->nodes[run->best].candidate.source;
@@ -191,11 +200,24 @@ static const char *reason_of(const struct run *run, const struct err *err)
     return NULL;
 }
 
+/* A step of the search; before the last one, and after them all, one that chooses by a size. */
+static bool step(struct run *run, const char **reason, struct err *err)
+{
+    bool made = false;
+    if (!dispatch_try(run, false, &made, err))
+        return false;
+    if (made)
+        return true;
+    if (!step_search(run, reason, err))
+        return false;
+    return !*reason || dispatch_try(run, true, &made, err);
+}
+
 bool run_loop(struct run *run, struct optimize_result *out, struct err *err)
 {
     const char *reason = run_limit_reached(run);
     while (!reason) {
-        if (!step_search(run, &reason, err)) {
+        if (!step(run, &reason, err)) {
             reason = reason_of(run, err);
             if (!reason)
                 return false;
@@ -225,7 +247,7 @@ static void learn_rules(struct run *run, struct optimize_result *out)
 bool run_end(struct run *run, const char *reason, struct optimize_result *out, struct err *err)
 {
     /* An interrupted run is left open for `kope resume`; what it found stands in the journal. */
-    if (!os_interrupted() && !confirm_best(run, out, err)) {
+    if (!os_interrupted() && !(dispatch_note(run, err) && confirm_best(run, out, err))) {
         if (err->kind != ERR_INTERRUPTED)
             return false;
     }

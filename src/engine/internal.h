@@ -147,6 +147,7 @@ struct run {
     bool started_from_memory;
     const char *start_text;
     const char *start_decision;
+    const char *no_dispatch; /* why no candidate chooses by a size; NULL: not asked, or one does */
 };
 
 /* setup.c: opens everything that a run needs; run_close frees it, also after a failed open. */
@@ -161,6 +162,8 @@ char *run_baseline_text(const struct target *target, struct arena *arena);
 /* What moves need to know of a target. */
 struct moves_env run_moves_env(const struct target *target, const struct task *task,
                                struct arena *arena);
+/* What is left of the time for judging; INT64_MAX where it is not limited. */
+int64_t run_left_ns(const struct run *run);
 /* What is to be left of the time for confirming the best so far; 0 where nothing has won. */
 int64_t run_reserve_ns(const struct run *run);
 /* A text of the reference for gate_opts.twin, made by the run's moves; NULL where none is known. */

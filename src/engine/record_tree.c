@@ -1,5 +1,6 @@
 #include "engine/record_tree.h"
 
+#include "engine/dispatch.h"
 #include "engine/internal.h"
 
 #include "base/str.h"
@@ -46,6 +47,7 @@ static enum search_step step_of(const struct graph_decision *d)
 static struct recorded_decision recorded(const struct graph_decision *d)
 {
     const bool is_timed = d->has_outcome && d->kind == VERDICT_TIMED;
+    const bool is_dispatch = str_equal(d->step, DISPATCH_STEP);
     const bool is_repeat = d->has_outcome && str_equal(d->mechanism, VERDICT_BY_REPEAT);
     return (struct recorded_decision){
         .decision = d,
@@ -54,10 +56,11 @@ static struct recorded_decision recorded(const struct graph_decision *d)
                     .low = d->log_low,
                     .high = d->log_high,
                     .step = step_of(d),
-                    .is_dead_end = is_repeat},
+                    .is_dead_end = is_repeat || dispatch_is_one(d->moves)},
         .is_judged = d->has_outcome && verdict_is_evaluation(d->mechanism),
         .counts = is_timed && d->is_win && !d->confirm_failed && !is_repeat,
-        .is_given = step_of(d) == STEP_GIVEN,
+        .is_given = step_of(d) == STEP_GIVEN && !is_dispatch,
+        .is_dispatch = is_dispatch,
         .next_of_state = -1,
     };
 }

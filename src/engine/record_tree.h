@@ -16,6 +16,7 @@ struct recorded_decision {
     bool is_judged;    /* else it took no evaluation: it came to nothing, or to known code */
     bool counts;       /* a win that was not refuted later: it can be the best */
     bool is_given;     /* the run began with it */
+    bool is_dispatch;  /* made of two of the run; the search did not ask for it */
     int next_of_state; /* the next decision from the same state; -1 */
 };
 

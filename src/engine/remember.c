@@ -1,3 +1,4 @@
+#include "engine/dispatch.h"
 #include "engine/opening.h"
 
 #include "base/str.h"
@@ -124,12 +125,31 @@ static bool begin_with(struct run *run, const struct graph_decision *known, cons
                                        proposal->hypothesis, known->id, known->run_id);
         run_notify(run, PROGRESS_REMEMBERED, &(struct progress){.text = run->start_text});
     }
+    const char *const uses[] = {known->uses};
+    const bool is_dispatch = dispatch_is_one(known->moves);
+    if (is_dispatch) /* it stays one, and is known by it */
+        proposal->moves[proposal->move_count++] = known->moves;
     const struct step_input input = {.parent = SEARCH_ROOT,
                                      .step = "remembered",
                                      .derived_from = known->id,
                                      .context_id = "",
+                                     .uses = is_dispatch ? uses : NULL,
                                      .proposal = proposal};
     return step_judge(run, &input, err);
+}
+
+/* What the best known chooses between. */
+static bool begin_with_part(struct run *run, const struct graph_decision *part, struct err *err)
+{
+    struct proposal proposal = {.predicted_log_ratio = part->log_ratio};
+    const bool is_offline = str_equal(run_proposer_kind(run), "offline");
+    if ((is_offline && part->recipe[0] == '\0') ||
+        !remembered_candidate(run, part, &proposal.candidate) ||
+        was_tried(run, &proposal.candidate))
+        return true;
+    proposal.intent =
+        arena_printf(run->arena, "one of the two that the best known is made of: %s", part->intent);
+    return begin_with(run, part, "part of the best known", &proposal, err);
 }
 
 static bool begin_with_best(struct run *run, const struct graph_decision *best, bool *used,
@@ -141,7 +161,8 @@ static bool begin_with_best(struct run *run, const struct graph_decision *best, 
     if (!*used)
         return true;
     proposal.intent = arena_printf(run->arena, "start at the best known: %s", best->intent);
-    return begin_with(run, best, "best known candidate of this task", &proposal, err);
+    return begin_with(run, best, "best known candidate of this task", &proposal, err) &&
+           dispatch_begin_with_parts(run, best, begin_with_part, err);
 }
 
 struct elsewhere {

@@ -346,6 +346,14 @@ const char *replay_end_reason(const struct replay *replay)
     return replay->run.has_ended ? replay->run.end_reason : "the end of the record";
 }
 
+bool replay_next_step_is(struct replay *replay, const char *step)
+{
+    const size_t at = next_of(replay, EVENT_DECISION);
+    struct err ignored = {0};
+    return at < replay->count && parse_body(replay, &replay->events[at], &ignored) &&
+           str_equal(json_string(json_get(replay->events[at].event.body, "step"), ""), step);
+}
+
 void replay_count(const struct replay *replay, int64_t *prompts, int64_t *decisions)
 {
     *prompts = replay->prompts;

@@ -36,6 +36,9 @@ bool replay_recall(struct run *run, const char *role, const char *prompt, struct
 /* Why the run has to end here, in memory of the replay; NULL while the record goes on. */
 const char *replay_end_reason(const struct replay *replay);
 
+/* Is the decision that comes next of that step? */
+bool replay_next_step_is(struct replay *replay, const char *step);
+
 void replay_count(const struct replay *replay, int64_t *prompts, int64_t *decisions);
 const char *replay_run_id(const struct replay *replay);
 

@@ -73,7 +73,7 @@ static int find_decision(const struct simulation *s, int state, bool is_small)
     int found = -1;
     for (int i = tree->first_of_state[state]; i >= 0; i = tree->decisions[i].next_of_state) {
         const struct recorded_decision *d = &tree->decisions[i];
-        if (s->is_used[i] || (d->outcome.step == STEP_SMALL) != is_small)
+        if (s->is_used[i] || d->is_dispatch || (d->outcome.step == STEP_SMALL) != is_small)
             continue;
         if (!s->is_exact && d->is_judged && s->is_seen[d->to])
             continue;
@@ -134,12 +134,27 @@ static void tell_siblings(struct simulation *s, int node, int first)
     }
 }
 
+/* One that chooses between two comes where the run made it; other orders have none. */
+static void tell_dispatch(struct simulation *s)
+{
+    while (s->is_exact && goes_on(s) && s->tree->decisions[s->told].is_dispatch) {
+        const int from = s->tree->decisions[s->told].from;
+        size_t node = 0;
+        while (node < s->node_count && s->states[node] != from)
+            node++;
+        if (node == s->node_count)
+            return;
+        tell(s, (int)node, (int)s->told);
+    }
+}
+
 static void run_simulation(struct simulation *s, bool is_one_run)
 {
     int node = SEARCH_ROOT;
     enum search_step step = STEP_SMALL;
     if (is_one_run)
         tell_given(s);
+    tell_dispatch(s);
     while (goes_on(s) && !(s->is_exact && s->different >= 0) &&
            search_next(s->search, &node, &step)) {
         const int same = find_decision(s, s->states[node], step == STEP_SMALL);
@@ -154,6 +169,7 @@ static void run_simulation(struct simulation *s, bool is_one_run)
         s->other_steps += same < 0;
         tell(s, node, decision);
         tell_siblings(s, node, decision);
+        tell_dispatch(s);
     }
 }
 

@@ -1,3 +1,4 @@
+#include "engine/dispatch.h"
 #include "engine/internal.h"
 #include "engine/replay.h"
 #include "engine/rivals.h"
@@ -45,7 +46,8 @@ int step_adopt(struct run *run, int parent, const struct run_node *node)
                                            .low = node->low,
                                            .high = node->high,
                                            .step = step_of(node),
-                                           .is_dead_end = node->is_repeat};
+                                           .is_dead_end =
+                                               node->is_repeat || dispatch_is_one(node->moves)};
     const int index = search_tell(run->search, parent, &outcome);
     if ((size_t)index != run->node_count)
         BUG("engine: the search numbers node %d, the run %zu", index, run->node_count);
@@ -339,7 +341,9 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
 {
     CLEANUP(arena_free) struct arena step = {0};
     struct verdict verdict;
-    const double race = run->best > 0 ? run->nodes[run->best].low : -(double)INFINITY;
+    /* One that chooses by a size may be slower in a case than the best is on average. */
+    const bool is_racing = run->best > 0 && !str_equal(decision->step, DISPATCH_STEP);
+    const double race = is_racing ? run->nodes[run->best].low : -(double)INFINITY;
     const int64_t start_ns = os_wall_ns();
     if (!judge(run, decision_id, candidate, race, &step, &verdict, err))
         return err_within(err, "judging decision %.12s", decision_id);

@@ -1,0 +1,271 @@
+#include "engine/dispatch.h"
+
+#include "engine/replay.h"
+
+#include "base/str.h"
+#include "graph/look.h"
+#include "moves/dispatch.h"
+#include "os/os.h"
+#include "search/regime.h"
+
+#include <math.h>
+
+/* Time that the last candidate is given, in candidates as they took on average. */
+#define LAST_CANDIDATES 2.0
+/* Where one of the two is no decision. */
+#define REFERENCE "the reference"
+
+bool dispatch_is_one(const char *moves)
+{
+    return moves && str_equal(moves, DISPATCH_MOVE);
+}
+
+/* --- when ------------------------------------------------------------------------------------- */
+
+static bool was_made(const struct run *run)
+{
+    for (size_t i = 1; i < run->node_count; i++) {
+        if (run->nodes[i].step && str_equal(run->nodes[i].step, DISPATCH_STEP))
+            return true;
+    }
+    return false;
+}
+
+static bool is_room_for_one(const struct run *run)
+{
+    const int64_t left_ns = run_left_ns(run);
+    const int64_t spent_ns = os_now_ns() - run->started_ns + run->earlier_ns - run->opening_ns;
+    if (run->opts.budget - run->evaluations == 1)
+        return true;
+    return run->evaluations > 0 &&
+           (double)left_ns < LAST_CANDIDATES * (double)spent_ns / (double)run->evaluations;
+}
+
+/* Candidates that were paid for and wait come first. */
+static bool is_due(struct run *run, bool is_over)
+{
+    if (run->is_driven || run->task->case_count < 2 || run->queue.count != 0 || os_interrupted())
+        return false;
+    if (run->replay)
+        return replay_next_step_is(run->replay, DISPATCH_STEP);
+    if (was_made(run) || (!is_over && !is_room_for_one(run)))
+        return false;
+    return true;
+}
+
+/* --- which two -------------------------------------------------------------------------------- */
+
+struct choice {
+    struct regime_candidate *candidates;
+    size_t *nodes; /* of the candidates */
+    size_t count;
+    const char **builds; /* compiler and flags, each once */
+    size_t build_count;
+};
+
+static size_t build_of(struct choice *c, const struct candidate *candidate, struct arena *arena)
+{
+    const char *build = arena_printf(arena, "%s %s", candidate->compiler ? candidate->compiler : "",
+                                     candidate_flags_text(candidate, arena));
+    size_t i = 0;
+    while (i < c->build_count && !str_equal(c->builds[i], build))
+        i++;
+    if (i == c->build_count)
+        c->builds[c->build_count++] = build;
+    return i;
+}
+
+/* The reference is what all times are over. */
+static void add_reference(struct run *run, struct choice *c, struct arena *arena)
+{
+    struct case_result *cases = arena_array(arena, run->task->case_count, sizeof *cases);
+    for (size_t i = 0; i < run->task->case_count; i++)
+        cases[i] = (struct case_result){.name = run->task->cases[i].name,
+                                        .held_out = run->task->cases[i].held_out};
+    c->nodes[c->count] = SEARCH_ROOT;
+    c->candidates[c->count++] =
+        (struct regime_candidate){.cases = cases,
+                                  .case_count = run->task->case_count,
+                                  .build = build_of(c, &run->nodes[SEARCH_ROOT].candidate, arena)};
+}
+
+/* Machine code that did not hold what it promised, under whatever flags. */
+static bool is_refuted(const struct run *run, const struct run_node *node)
+{
+    for (size_t i = 1; i < run->node_count; i++) {
+        const struct run_node *other = &run->nodes[i];
+        if (other->confirm_failed &&
+            (other == node || (node->code_id[0] && str_equal(other->code_id, node->code_id))))
+            return true;
+    }
+    return false;
+}
+
+/* One that came to known machine code is welcome: it says that its source comes to that with its
+ * flags, too. */
+static bool can_be_part(const struct run *run, const struct run_node *node)
+{
+    return node->is_timed && node->is_whole && !dispatch_is_one(node->moves) &&
+           !is_refuted(run, node);
+}
+
+static bool list_candidates(struct run *run, struct arena *arena, struct choice *c, struct err *err)
+{
+    c->candidates = arena_array(arena, run->node_count, sizeof *c->candidates);
+    c->nodes = arena_array(arena, run->node_count, sizeof *c->nodes);
+    c->builds = arena_array(arena, run->node_count, sizeof *c->builds);
+    add_reference(run, c, arena);
+    for (size_t i = 1; i < run->node_count; i++) {
+        const struct run_node *node = &run->nodes[i];
+        struct regime_candidate *next = &c->candidates[c->count];
+        if (!can_be_part(run, node))
+            continue;
+        if (!graph_outcome_cases(run->memory.graph, node->decision_id, false, arena, &next->cases,
+                                 &next->case_count, err))
+            return false;
+        next->build = build_of(c, &node->candidate, arena);
+        c->nodes[c->count++] = i;
+    }
+    return true;
+}
+
+/* --- the candidate ---------------------------------------------------------------------------- */
+
+/* How it was made, for the comment on it. */
+static const char *words_of(const struct run *run, size_t node)
+{
+    const char *recipe = run->nodes[node].candidate.recipe;
+    if (node == SEARCH_ROOT)
+        return REFERENCE;
+    return recipe && recipe[0] ? recipe : "";
+}
+
+static const char *name_of(const struct run *run, size_t node, struct arena *arena)
+{
+    return node == SEARCH_ROOT
+               ? REFERENCE
+               : arena_printf(arena, "decision %.12s", run->nodes[node].decision_id);
+}
+
+static const char *intent_of(const struct run *run, const struct regime_split *split, size_t low,
+                             size_t high)
+{
+    return arena_printf(run->arena, "chooses by %s: up to %lld as %s, above as %s",
+                        regime_size_text(run->task, split, run->arena), (long long)split->most,
+                        name_of(run, low, run->arena), name_of(run, high, run->arena));
+}
+
+/* The decisions that it is made of. */
+static const char *uses_of(const struct run *run, size_t low, size_t high)
+{
+    const char *a = run->nodes[low].decision_id;
+    const char *b = run->nodes[high].decision_id;
+    return arena_printf(run->arena, "%s%s%s", a, a[0] && b[0] ? " " : "", b);
+}
+
+static bool was_tried(const struct run *run, const struct candidate *candidate)
+{
+    const struct hash_id id = candidate_id(candidate);
+    for (size_t i = 0; i < run->tried_count; i++) {
+        if (str_equal(run->tried[i], id.text))
+            return true;
+    }
+    return false;
+}
+
+static bool make_source(struct run *run, const struct regime_split *split, size_t low, size_t high,
+                        const char **out, const char **why)
+{
+    const struct dispatch_parts parts = {
+        .task = run->task,
+        .condition = regime_condition(run->task, split, run->arena),
+        .small = {run->nodes[low].candidate.source, words_of(run, low)},
+        .large = {run->nodes[high].candidate.source, words_of(run, high)},
+    };
+    return dispatch_source(&parts, run->arena, out, why);
+}
+
+static bool judge(struct run *run, const struct regime_split *split, size_t low, size_t high,
+                  const char *source, bool *made, struct err *err)
+{
+    const char *const uses[] = {uses_of(run, low, high)};
+    struct proposal proposal = {
+        .intent = intent_of(run, split, low, high),
+        .hypothesis = arena_printf(run->arena,
+                                   "each at its sizes would be %.2fx faster in all, %.2fx over the "
+                                   "best alone, if choosing cost nothing",
+                                   exp(split->log_ratio), exp(split->gain)),
+        .predicted_log_ratio = split->gain,
+        .moves = {DISPATCH_MOVE},
+        .move_count = 1,
+        .candidate = run->nodes[low].candidate,
+    };
+    proposal.candidate.source = source;
+    proposal.candidate.recipe = NULL;
+    if (was_tried(run, &proposal.candidate)) {
+        run->no_dispatch = "the one that promises most was judged already";
+        return true;
+    }
+    const struct step_input input = {.parent = run->best,
+                                     .step = DISPATCH_STEP,
+                                     .derived_from = "",
+                                     .context_id = "",
+                                     .uses = uses,
+                                     .proposal = &proposal};
+    *made = true;
+    return step_judge(run, &input, err);
+}
+
+bool dispatch_try(struct run *run, bool is_over, bool *made, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
+    struct choice choice = {0};
+    struct regime_split split;
+    const char *source = NULL;
+    const char *why = NULL;
+    *made = false;
+    if (!is_due(run, is_over))
+        return true;
+    const double best = run->best > 0 ? run->nodes[run->best].log_ratio : 0.0;
+    if (!list_candidates(run, &scratch, &choice, err))
+        return false;
+    if (!regime_find(run->task, choice.candidates, choice.count, best, &scratch, &split, &why)) {
+        run->no_dispatch = arena_strdup(run->arena, why);
+        return true;
+    }
+    const size_t low = choice.nodes[split.low];
+    const size_t high = choice.nodes[split.high];
+    if (!make_source(run, &split, low, high, &source, &why)) {
+        run->no_dispatch =
+            arena_printf(run->arena, "%s and %s do not go into one text: %s",
+                         name_of(run, low, &scratch), name_of(run, high, &scratch), why);
+        return true;
+    }
+    run->no_dispatch = NULL;
+    return judge(run, &split, low, high, source, made, err);
+}
+
+/* --- in a later run --------------------------------------------------------------------------- */
+
+bool dispatch_begin_with_parts(struct run *run, const struct graph_decision *known,
+                               bool (*begin)(struct run *run, const struct graph_decision *part,
+                                             struct err *err),
+                               struct err *err)
+{
+    if (!dispatch_is_one(known->moves))
+        return true;
+    for (const char *at = known->uses; *at;) {
+        const size_t length = strcspn(at, " ");
+        struct graph_decisions path = {0};
+        struct err gone = {0};
+        /* One that was pruned is not begun with. */
+        if (graph_path(run->memory.graph, arena_strndup(run->arena, at, length), run->arena, &path,
+                       &gone) &&
+            path.count > 0 && run->evaluations < run->opts.budget &&
+            !begin(run, &path.items[path.count - 1], err))
+            return false;
+        at += length;
+        at += strspn(at, " ");
+    }
+    return true;
+}
