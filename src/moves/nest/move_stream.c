@@ -11,12 +11,14 @@
 /* Waits for all stores: those past the caches are ordered by nothing else. */
 static const char fence[] = "__atomic_thread_fence(__ATOMIC_SEQ_CST);";
 
-/* clang has a function for any machine; gcc one for each width of x86. */
+/* clang has a function for any machine; gcc one for each width of x86, of which it says that it is
+ * there as soon as one function of the text is for a machine that has it. */
 static void add_helper(struct nest_edit *edit)
 {
     CLEANUP(buf_free) struct buf out = {0};
     const int64_t bytes = edit->target.vector_bytes;
     const char *width = bytes == 64 ? "512" : bytes == 32 ? "256" : "";
+    const char *isa = bytes == 64 ? "__AVX512F__" : bytes == 32 ? "__AVX__" : "__SSE2__";
     const char *type = edit->nest->task->dtype == DTYPE_F64 ? "pd" : "ps";
     if (strstr(edit->nest->prologue, "vreal_stream("))
         return;
@@ -31,13 +33,13 @@ static void add_helper(struct nest_edit *edit)
                      "    }\n"
                      "#if __has_builtin(__builtin_nontemporal_store)\n"
                      "    __builtin_nontemporal_store(x, (vreal *)to);\n"
-                     "#elif __has_builtin(__builtin_ia32_movnt%s%s)\n"
+                     "#elif defined %s && __has_builtin(__builtin_ia32_movnt%s%s)\n"
                      "    __builtin_ia32_movnt%s%s(to, x);\n"
                      "#else\n"
                      "    *(vreal *)to = x;\n"
                      "#endif\n"
                      "}\n\n",
-                     type, width, type, width);
+                     isa, type, width, type, width);
     edit->nest->prologue = arena_strdup(edit->arena, buf_text(&out));
 }
 
