@@ -11,6 +11,7 @@
 
 /* Names are found by looking through all of them; this is more than a person would read. */
 enum { MAX_ITEMS = 256, MAX_BYTES = 128 * 1024 };
+enum { MAX_COLUMNS = 96 };
 
 /* A name that is written otherwise in the common text. */
 struct renamed {
@@ -311,17 +312,28 @@ static bool write_identifier(void *context, size_t begin, size_t end)
     return true;
 }
 
-/* Words for a comment: nothing in them ends it, and they are one line. */
+/* A word for a comment: nothing in it ends it. */
+static void write_word(const char *word, size_t length, struct buf *out)
+{
+    for (size_t i = 0; i < length; i++) {
+        (void)buf_append_char(out, word[i]);
+        if (word[i] == '*' && word[i + 1] == '/')
+            (void)buf_append_char(out, ' ');
+    }
+}
+
 static void write_comment(const char *condition, const char *words, struct buf *out)
 {
-    (void)buf_printf(out, "/* For %s%s", condition, words[0] ? ": " : "");
-    for (; *words; words++) {
-        if (iscntrl((unsigned char)*words))
-            (void)buf_append_char(out, ' ');
-        else
-            (void)buf_append_char(out, *words);
-        if (words[0] == '*' && words[1] == '/')
-            (void)buf_append_char(out, ' ');
+    static const char blanks[] = " \t\n\v\f\r";
+    size_t column = strlen("/* For ") + strlen(condition);
+    (void)buf_printf(out, "/* For %s%s", condition, words[0] ? ":" : "");
+    for (words += strspn(words, blanks); *words; words += strspn(words, blanks)) {
+        const size_t length = strcspn(words, blanks);
+        const bool fits = column + length < MAX_COLUMNS;
+        (void)buf_append_str(out, fits ? " " : "\n * ");
+        write_word(words, length, out);
+        column = (fits ? column + 1 : strlen(" * ")) + length;
+        words += length;
     }
     (void)buf_append_str(out, " */\n");
 }
