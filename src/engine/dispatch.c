@@ -55,24 +55,37 @@ static bool is_due(struct run *run, bool is_over)
 
 /* --- which two -------------------------------------------------------------------------------- */
 
+/* Texts with a number each. */
+struct numbered {
+    const char **texts;
+    size_t count;
+};
+
 struct choice {
     struct regime_candidate *candidates;
     size_t *nodes; /* of the candidates */
     size_t count;
-    const char **builds; /* compiler and flags, each once */
-    size_t build_count;
+    struct numbered compilers, flags;
 };
 
-static size_t build_of(struct choice *c, const struct candidate *candidate, struct arena *arena)
+static size_t number_of(struct numbered *known, const char *text)
 {
-    const char *build = arena_printf(arena, "%s %s", candidate->compiler ? candidate->compiler : "",
-                                     candidate_flags_text(candidate, arena));
     size_t i = 0;
-    while (i < c->build_count && !str_equal(c->builds[i], build))
+    while (i < known->count && !str_equal(known->texts[i], text))
         i++;
-    if (i == c->build_count)
-        c->builds[c->build_count++] = build;
+    if (i == known->count)
+        known->texts[known->count++] = text;
     return i;
+}
+
+static void add_candidate(struct choice *c, const struct run *run, size_t node,
+                          struct regime_candidate candidate, struct arena *arena)
+{
+    const struct candidate *built = &run->nodes[node].candidate;
+    candidate.compiler = number_of(&c->compilers, built->compiler ? built->compiler : "");
+    candidate.flags = number_of(&c->flags, candidate_flags_text(built, arena));
+    c->nodes[c->count] = node;
+    c->candidates[c->count++] = candidate;
 }
 
 /* The reference is what all times are over. */
@@ -82,11 +95,9 @@ static void add_reference(struct run *run, struct choice *c, struct arena *arena
     for (size_t i = 0; i < run->task->case_count; i++)
         cases[i] = (struct case_result){.name = run->task->cases[i].name,
                                         .held_out = run->task->cases[i].held_out};
-    c->nodes[c->count] = SEARCH_ROOT;
-    c->candidates[c->count++] =
-        (struct regime_candidate){.cases = cases,
-                                  .case_count = run->task->case_count,
-                                  .build = build_of(c, &run->nodes[SEARCH_ROOT].candidate, arena)};
+    add_candidate(c, run, SEARCH_ROOT,
+                  (struct regime_candidate){.cases = cases, .case_count = run->task->case_count},
+                  arena);
 }
 
 /* Machine code that did not hold what it promised, under whatever flags. */
@@ -113,18 +124,17 @@ static bool list_candidates(struct run *run, struct arena *arena, struct choice 
 {
     c->candidates = arena_array(arena, run->node_count, sizeof *c->candidates);
     c->nodes = arena_array(arena, run->node_count, sizeof *c->nodes);
-    c->builds = arena_array(arena, run->node_count, sizeof *c->builds);
+    c->compilers.texts = arena_array(arena, run->node_count, sizeof *c->compilers.texts);
+    c->flags.texts = arena_array(arena, run->node_count, sizeof *c->flags.texts);
     add_reference(run, c, arena);
     for (size_t i = 1; i < run->node_count; i++) {
-        const struct run_node *node = &run->nodes[i];
-        struct regime_candidate *next = &c->candidates[c->count];
-        if (!can_be_part(run, node))
+        struct regime_candidate next = {0};
+        if (!can_be_part(run, &run->nodes[i]))
             continue;
-        if (!graph_outcome_cases(run->memory.graph, node->decision_id, false, arena, &next->cases,
-                                 &next->case_count, err))
+        if (!graph_outcome_cases(run->memory.graph, run->nodes[i].decision_id, false, arena,
+                                 &next.cases, &next.case_count, err))
             return false;
-        next->build = build_of(c, &node->candidate, arena);
-        c->nodes[c->count++] = i;
+        add_candidate(c, run, i, next, arena);
     }
     return true;
 }
@@ -147,12 +157,46 @@ static const char *name_of(const struct run *run, size_t node, struct arena *are
                : arena_printf(arena, "decision %.12s", run->nodes[node].decision_id);
 }
 
-static const char *intent_of(const struct run *run, const struct regime_split *split, size_t low,
-                             size_t high)
+static bool are_flags_equal(const struct run *run, size_t a, size_t b)
 {
-    return arena_printf(run->arena, "chooses by %s: up to %lld as %s, above as %s",
-                        regime_size_text(run->task, split, run->arena), (long long)split->most,
-                        name_of(run, low, run->arena), name_of(run, high, run->arena));
+    CLEANUP(arena_free) struct arena scratch = {0};
+    return str_equal(candidate_flags_text(&run->nodes[a].candidate, &scratch),
+                     candidate_flags_text(&run->nodes[b].candidate, &scratch));
+}
+
+/* What dispatch_note reads. */
+static const char *intent_of(const struct run *run, const struct regime_split *split, size_t low,
+                             size_t high, size_t flags_of)
+{
+    const char *intent =
+        arena_printf(run->arena, "chooses by %s: up to %lld as %s, above as %s",
+                     regime_size_text(run->task, split, run->arena), (long long)split->most,
+                     name_of(run, low, run->arena), name_of(run, high, run->arena));
+    return are_flags_equal(run, low, high)
+               ? intent
+               : arena_printf(run->arena, "%s; built with the flags of the %s", intent,
+                              flags_of == low ? "first" : "second");
+}
+
+static bool has_flag(const struct candidate *candidate, const char *flag)
+{
+    for (size_t i = 0; i < candidate->flag_count; i++) {
+        if (str_equal(candidate->flags[i], flag))
+            return true;
+    }
+    return false;
+}
+
+/* Built like the one that is better alone, and so that the pragmas of the other are read. */
+static struct candidate build_like(const struct run *run, size_t flags_of, size_t other)
+{
+    static const char pragmas[] = "-fopenmp-simd";
+    struct candidate candidate = run->nodes[flags_of].candidate;
+    if (has_flag(&run->nodes[other].candidate, pragmas) && !has_flag(&candidate, pragmas) &&
+        candidate.flag_count < CANDIDATE_MAX_FLAGS)
+        candidate.flags[candidate.flag_count++] = pragmas;
+    candidate.recipe = NULL;
+    return candidate;
 }
 
 /* The decisions that it is made of. */
@@ -189,8 +233,9 @@ static bool judge(struct run *run, const struct regime_split *split, size_t low,
                   const char *source, bool *made, struct err *err)
 {
     const char *const uses[] = {uses_of(run, low, high)};
+    const size_t flags_of = run->nodes[low].log_ratio > run->nodes[high].log_ratio ? low : high;
     struct proposal proposal = {
-        .intent = intent_of(run, split, low, high),
+        .intent = intent_of(run, split, low, high, flags_of),
         .hypothesis = arena_printf(run->arena,
                                    "each at its sizes would be %.2fx faster in all, %.2fx over the "
                                    "best alone, if choosing cost nothing",
@@ -198,10 +243,9 @@ static bool judge(struct run *run, const struct regime_split *split, size_t low,
         .predicted_log_ratio = split->gain,
         .moves = {DISPATCH_MOVE},
         .move_count = 1,
-        .candidate = run->nodes[low].candidate,
+        .candidate = build_like(run, flags_of, flags_of == low ? high : low),
     };
     proposal.candidate.source = source;
-    proposal.candidate.recipe = NULL;
     if (was_tried(run, &proposal.candidate)) {
         run->no_dispatch = "the one that promises most was judged already";
         return true;

@@ -22,7 +22,8 @@ enum { REGIME_MAX_FACTORS = 3 };
 struct regime_candidate {
     const struct case_result *cases; /* names and ratios; held-out ones are passed over */
     size_t case_count;
-    size_t build; /* two of one number can stand in one translation unit: compiler, flags */
+    size_t compiler; /* two of one number can stand in one translation unit */
+    size_t flags;    /* two of one number are there what they were when they were measured */
 };
 
 /* `low` is chosen where the product of `factors` is `most` at most, `high` above. */
@@ -42,7 +43,9 @@ struct regime_split {
  * overlap neither is asked for. A size separates a pair where every case that asks for the one has
  * a smaller product than every case that asks for the other; the bound is the geometric middle
  * between the nearest two. The simplest size is taken: fewest factors, then the widest gap, then
- * the first axes. A gain below 3 % over `best_log_ratio`, the best candidate alone, is none.
+ * the first axes. A gain below 3 % over `best_log_ratio`, the best candidate alone, is none; below
+ * 10 % where the flags differ, since one of the two is then to be built with flags that nobody has
+ * measured it with.
  */
 bool regime_find(const struct task *task, const struct regime_candidate *candidates, size_t count,
                  double best_log_ratio, struct arena *arena, struct regime_split *out,

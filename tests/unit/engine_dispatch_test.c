@@ -20,8 +20,9 @@ static int make_two_cases(void **state)
 #define TWO_CASES(test) cmocka_unit_test_setup_teardown(test, make_two_cases, remove_place)
 
 /* A kernel whose times are as the marker says; else a call takes 1 ms, as of the reference. */
-static void propose(struct place *p, const char *marker)
+static void propose_with(struct place *p, const char *marker, const char *flag)
 {
+    static const char usual[] = "\"-O3\"";
     const char *file = arena_printf(&p->arena,
                                     "#include <stdint.h>\n"
                                     "static real twice(real v) { return 2 * v; } /* %s */\n"
@@ -29,8 +30,15 @@ static void propose(struct place *p, const char *marker)
                                     "    for (int64_t i = 0; i < n; i++)\n"
                                     "        y[i] = twice(x[i]);\n}\n/* fake: %s */\n",
                                     marker, marker);
-    say(p, arena_printf(&p->arena, "{\"proposals\":[%s]}",
-                        proposal(p, marker, 0.5, file, NULL, NULL)));
+    const char *text = proposal(p, marker, 0.5, file, NULL, NULL);
+    const char *at = strstr(text, usual);
+    say(p, arena_printf(&p->arena, "{\"proposals\":[%.*s\"%s\"%s]}", (int)(at - text), text, flag,
+                        at + strlen(usual)));
+}
+
+static void propose(struct place *p, const char *marker)
+{
+    propose_with(p, marker, "-O3");
 }
 
 /* 4x and 1x, 2x and 8x: none is so slow in a case that it would not be timed in the other. */
@@ -115,6 +123,21 @@ static void optimize__the_reference_is_the_better_at_small_sizes__is_one_of_the_
     assert_string_equal(p->result.best.id, d->id);
     assert_true(fabs(p->result.best.log_ratio - log(8.0) / 2) < 0.01);
     assert_string_equal(d->uses, all.items[0].id);
+}
+
+/* Those of the one that is better alone, here the second. */
+static void optimize__flags_differ__built_with_those_of_the_better_one(void **state)
+{
+    struct place *p = *state;
+    p->opts.budget = 3;
+    propose_with(p, "up-to 64=250us", "-O2");
+    propose(p, "time=500us fake: above 64=125us");
+    optimize(p, NULL);
+    assert_true(p->result.has_win);
+    assert_string_equal(p->result.best.step, "dispatch");
+    assert_string_equal(p->result.best.flags, "-O3");
+    assert_has(p->result.best.intent, "; built with the flags of the second");
+    assert_has(p->result.dispatch, "dispatch by n at 256: 1.41x over the better one alone; ");
 }
 
 static void optimize__one_is_better_everywhere__says_why_none_chooses(void **state)
@@ -238,6 +261,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TWO_CASES(optimize__each_wins_at_its_sizes__one_that_chooses_wins),
         TWO_CASES(optimize__the_reference_is_the_better_at_small_sizes__is_one_of_the_two),
+        TWO_CASES(optimize__flags_differ__built_with_those_of_the_better_one),
         TWO_CASES(optimize__one_is_better_everywhere__says_why_none_chooses),
         TWO_CASES(optimize__a_pragma_would_be_of_both__says_so),
         TWO_CASES(resume__killed_before_its_verdict__judged_once_and_wins),
