@@ -10,8 +10,9 @@
 
 #include <math.h>
 
-/* Time that the last candidate is given, in candidates as they took on average. */
-#define LAST_CANDIDATES 2.0
+/* Time that the last candidate is given, in candidates as they took on average: it is timed in all
+ * cases, where most end early. */
+#define LAST_CANDIDATES 3.0
 /* Where one of the two is no decision. */
 #define REFERENCE "the reference"
 
@@ -41,10 +42,19 @@ static bool is_room_for_one(const struct run *run)
            (double)left_ns < LAST_CANDIDATES * (double)spent_ns / (double)run->evaluations;
 }
 
+static size_t searched_cases(const struct task *task)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < task->case_count; i++)
+        count += !task->cases[i].held_out;
+    return count;
+}
+
 /* Candidates that were paid for and wait come first. */
 static bool is_due(struct run *run, bool is_over)
 {
-    if (run->is_driven || run->task->case_count < 2 || run->queue.count != 0 || os_interrupted())
+    if (run->is_driven || searched_cases(run->task) < 2 || run->queue.count != 0 ||
+        os_interrupted())
         return false;
     if (run->replay)
         return replay_next_step_is(run->replay, DISPATCH_STEP);

@@ -154,6 +154,36 @@ static void optimize__one_is_better_everywhere__says_why_none_chooses(void **sta
     assert_has(p->result.dispatch, "no dispatch by a size: ");
 }
 
+/* The search has ended by itself: one more is judged, and the reason stays. */
+static void optimize__the_proposer_fails__one_more_that_chooses(void **state)
+{
+    enum { FAILURES = 5 };
+    struct place *p = *state;
+    propose_both(p);
+    p->opts.budget = 9;
+    for (int i = 0; i < 2 * FAILURES; i++) /* each is asked to repair its reply */
+        say(p, "no JSON");
+    optimize(p, NULL);
+    const struct graph_decisions all = decisions(p);
+    assert_int_equal(all.count, 2 + FAILURES + 1);
+    assert_string_equal(p->result.end_reason, "the proposer failed five times in turn");
+    assert_string_equal(all.items[all.count - 1].step, "dispatch");
+    assert_string_equal(p->result.best.id, all.items[all.count - 1].id);
+}
+
+/* With one case there is no size to choose by, and nothing to say. */
+static void optimize__one_case__is_not_asked(void **state)
+{
+    struct place *p = *state;
+    write_text(&p->arena, p->opts.task_path, "task.yaml", task_yaml);
+    p->opts.budget = 2;
+    propose(p, "time=500us");
+    propose(p, "time=400us");
+    optimize(p, NULL);
+    assert_int_equal(p->result.evaluations, 2);
+    assert_null(p->result.dispatch);
+}
+
 /* The texts do not go together. */
 static void optimize__a_pragma_would_be_of_both__says_so(void **state)
 {
@@ -263,6 +293,8 @@ int main(void)
         TWO_CASES(optimize__the_reference_is_the_better_at_small_sizes__is_one_of_the_two),
         TWO_CASES(optimize__flags_differ__built_with_those_of_the_better_one),
         TWO_CASES(optimize__one_is_better_everywhere__says_why_none_chooses),
+        TWO_CASES(optimize__the_proposer_fails__one_more_that_chooses),
+        TWO_CASES(optimize__one_case__is_not_asked),
         TWO_CASES(optimize__a_pragma_would_be_of_both__says_so),
         TWO_CASES(resume__killed_before_its_verdict__judged_once_and_wins),
         TWO_CASES(resume__killed_before_its_finding__is_noted_then),
