@@ -8,10 +8,10 @@
  * use: moves_exec [--sequences N] [--nests N] [--seed N] [--illegal ONE_IN] [--cc COMPILER]
  *                 [--keep]
  */
+#include "grids.h"
 #include "illegal.h"
 #include "program.h"
 #include "random_nest.h"
-#include "sweeps.h"
 
 #include "base/buf.h"
 #include "base/str.h"
@@ -67,7 +67,7 @@ static const char *const forms[] = {
     "pack(A:L,L)",     "transpose(P)",     "prefetch(L,L:F)", "stream(L)",    "reciprocal(L)",
     "coalesce(P)",     "coalesce(P)",      "pin(L)",          "pin(L)",       "fuse(P:F)",
     "fuse(P:1)",       "argmax(S)",        "argmax(L)",       "dot(D)",       "dot(D)",
-    "skew(T)",         "skew(T,2)",        "skew(T,F)",
+    "skew(T)",         "skew(T,2)",        "skew(T,F)",       "pad(A:L)",     "pad(A,L)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)
@@ -321,9 +321,10 @@ int main(int argc, char **argv)
         return 2;
     const bool refuses =
         check_illegal(options.every > 0 ? (size_t)options.every : 1, options.compiler, dir);
-    const bool is_skewed = check_sweeps(options.compiler, dir);
+    const bool are_grids_kept = check_grids(options.compiler, dir);
     const bool is_random_kept = check_random(&options, false, dir);
-    const bool ok = check_random(&options, true, dir) && is_random_kept && is_skewed && refuses;
+    const bool ok =
+        check_random(&options, true, dir) && is_random_kept && are_grids_kept && refuses;
     if (options.keep || !ok)
         (void)printf("the programs are in %s\n", dir);
     else if (snprintf(command, sizeof command, "rm -r %s", dir) > 0 && system(command) != 0)

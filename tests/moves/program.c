@@ -9,19 +9,21 @@ static const char harness_head[] =
     "#include <tgmath.h>\ntypedef float real;\n"
     "typedef void call(void *, const void *, void *, void *, void *, const int32_t *, int64_t, "
     "int64_t);\n"
-    "struct variant { int nest, is_real, is_in_place, must_differ; call *run; const char *steps; "
+    "struct variant { int nest, is_real, has_infinity, is_in_place, must_differ; call *run; const "
+    "char *steps; "
     "};\n";
 
 static const char harness_main[] =
     "enum { EDGE = 64, ROOM = 40 * 40 + 2 * EDGE };\n"
     "static uint32_t drawn[5][ROOM], want[5][ROOM], got[5][ROOM];\n"
     "static int32_t at[40];\n"
-    "static void draw(int is_real, int64_t m)\n{\n"
+    "static void draw(int is_real, int has_infinity, int64_t m)\n{\n"
     "    static uint32_t state = 12345;\n"
     "    for (int b = 0; b < 5; b++)\n"
     "        for (int i = 0; i < ROOM; i++) {\n"
     "            state = state * 1664525u + 1013904223u;\n"
-    "            const float small = (float)(state >> 29);\n"
+    "            const float small = has_infinity && state % 13 == 0 ? INFINITY : (float)(state >> "
+    "29);\n"
     "            if (is_real)\n                memcpy(&drawn[b][i], &small, 4);\n"
     "            else\n                drawn[b][i] = state >> 8;\n"
     "        }\n"
@@ -41,7 +43,7 @@ static const char harness_main[] =
     "        for (size_t v = 0; v < COUNT; v++) {\n"
     "            const int64_t n = sizes[s][0], m = sizes[s][1];\n"
     "            const int b = variants[v].is_in_place ? 0 : 1;\n"
-    "            draw(variants[v].is_real, m);\n"
+    "            draw(variants[v].is_real, variants[v].has_infinity, m);\n"
     "            run(references[variants[v].nest], want, b, n, m);\n"
     "            run(variants[v].run, got, b, n, m);\n"
     "            if (memcmp(want, got, sizeof want) == 0)\n                continue;\n"
@@ -127,9 +129,9 @@ void program_add_variant(struct program *p, const char *text, const struct varia
     char name[64];
     (void)snprintf(name, sizeof name, "variant_%zu", p->variant_count);
     add_function(p, text, name);
-    (void)buf_printf(&p->variants, "    {%d, %d, %d, %d, (call *)%s, \"%s\"},\n",
-                     variant->reference, variant->is_real, variant->is_in_place,
-                     variant->must_differ, name, variant->steps);
+    (void)buf_printf(&p->variants, "    {%d, %d, %d, %d, %d, (call *)%s, \"%s\"},\n",
+                     variant->reference, variant->is_real, variant->has_infinity,
+                     variant->is_in_place, variant->must_differ, name, variant->steps);
     p->variant_count++;
 }
 

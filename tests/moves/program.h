@@ -22,6 +22,7 @@ int program_add_reference(struct program *p, const char *text);
 struct variant {
     int reference;
     bool is_real;      /* buffers hold small whole numbers as float, else any uint32_t */
+    bool has_infinity; /* ... and some elements are infinite */
     bool is_in_place;  /* b is a */
     bool must_differ;  /* from the reference, at one size at least; else at none */
     const char *steps; /* for people */

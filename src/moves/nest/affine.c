@@ -272,6 +272,21 @@ static bool dimensions_of(const struct nest *nest, const struct nest_symbol *arr
     return true;
 }
 
+bool nest_shape(const struct nest *nest, const struct nest_symbol *array,
+                struct poly out[NEST_MAX_DIMENSIONS], size_t *rank, const char **why)
+{
+    struct poly_term dimensions[TASK_MAX_RANK];
+    if (!dimensions_of(nest, array, dimensions, rank, why))
+        return false;
+    if (nest->task->args[array->argument].has_ld) {
+        *why = "the rows of the array lie apart";
+        return false;
+    }
+    for (size_t d = 0; d < *rank; d++)
+        out[d] = (struct poly){.terms = {dimensions[d]}, .count = 1};
+    return true;
+}
+
 bool nest_flatten(const struct nest_expr *access, struct poly *flat,
                   const struct nest_symbol **array, const char **why)
 {

@@ -34,8 +34,8 @@ bool poly_is_constant(const struct poly *p, int64_t *value);
 bool poly_is_affine(const struct poly *p);
 void poly_print(const struct poly *p, struct buf *out);
 
-/* The one subscript of an access from where its array begins, through local pointers; false, with the
- * reason in words, where there are several or it is no polynomial. */
+/* The one subscript of an access from where its array begins, through local pointers; false, with
+ * the reason in words, where there are several or it is no polynomial. */
 bool nest_flatten(const struct nest_expr *access, struct poly *flat,
                   const struct nest_symbol **array, const char **why);
 
@@ -46,5 +46,10 @@ bool nest_flatten(const struct nest_expr *access, struct poly *flat,
 bool nest_delinearize(const struct nest *nest, const struct nest_expr *access,
                       struct poly out[NEST_MAX_DIMENSIONS], size_t *rank,
                       const struct nest_symbol **array, const char **why);
+
+/* The dimensions of an argument whose rows lie side by side; false, with the reason in words, where
+ * one is no single size or number. */
+bool nest_shape(const struct nest *nest, const struct nest_symbol *array,
+                struct poly out[NEST_MAX_DIMENSIONS], size_t *rank, const char **why);
 
 #endif

@@ -133,6 +133,8 @@ bool nest_counts_by_one(const struct nest_edit *edit, const struct nest_stmt *lo
 /* Counter and bounds are signed: a bound less than where the loop begins is no large number. */
 bool nest_counts_signed(const struct nest_stmt *loop);
 bool nest_type_is_unsigned(const char *type);
+/* Of 8 or 16 bits: what is stored in it may wrap around. */
+bool nest_type_is_narrow(const char *type);
 /* Of 32 bits without a sign: what is computed of it and goes below 0 comes out positive in the 64
  * bits of a subscript. (Fewer bits become int first, and 64 wrap around to what was meant.) */
 bool nest_type_wraps(const char *type);

@@ -86,14 +86,17 @@ bool nest_counts_by_one(const struct nest_edit *edit, const struct nest_stmt *lo
     return true;
 }
 
+bool nest_type_is_narrow(const char *type)
+{
+    return strstr(type, "8_t") || strstr(type, "16_t") || strstr(type, "char") ||
+           strstr(type, "short");
+}
+
 /* Of the counter of strips: it goes past the end by up to a strip, for which a counter of 8 or 16
  * bits has no room. */
 static const char *strips_type(const char *type)
 {
-    return strstr(type, "8_t") || strstr(type, "16_t") || strstr(type, "char") ||
-                   strstr(type, "short")
-               ? "int64_t"
-               : type;
+    return nest_type_is_narrow(type) ? "int64_t" : type;
 }
 
 struct nest_stmt *nest_strip(struct nest_edit *edit, struct nest_stmt *loop, int64_t size,

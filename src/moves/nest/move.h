@@ -14,6 +14,7 @@ extern const struct nest_move nest_move_fuse;
 extern const struct nest_move nest_move_interchange;
 extern const struct nest_move nest_move_jam;
 extern const struct nest_move nest_move_pack;
+extern const struct nest_move nest_move_pad;
 extern const struct nest_move nest_move_peel;
 extern const struct nest_move nest_move_pin;
 extern const struct nest_move nest_move_prefetch;

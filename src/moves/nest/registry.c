@@ -29,6 +29,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_vectorize,
     &nest_move_dot,
     &nest_move_pack,
+    &nest_move_pad,
     &nest_move_reciprocal,
     &nest_move_argmax,
     &nest_move_transpose,

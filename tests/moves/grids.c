@@ -1,4 +1,4 @@
-#include "sweeps.h"
+#include "grids.h"
 
 #include "program.h"
 #include "random_nest.h"
@@ -45,8 +45,33 @@ static const struct grid {
      {"skew(t:4,i:3)", "skew(t:2,i:5,j:7)", "skew(t:3,i:4);vectorize(j:8);vectorize(j2:8)"}},
 };
 
+/* Sums with borders, whose weights are x, y and the first rows of c: c is m by n. */
+#define WINDOW(sum)                                                                                \
+    "for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) { real s = y[i]; for "        \
+    "(int64_t "                                                                                    \
+    "p = 0; p < 3; p++) for (int64_t q = 0; q < 3; q++) { const int64_t r = i + p - 1; const "     \
+    "int64_t t = j + q - 1; if (r >= 0 && r < n && 0 <= t && t <= m - 1) " sum                     \
+    " } a[i * m + j] = s; }"
+
+static const struct grid borders[] = {
+    {WINDOW("s += b[r * m + t] * c[p * n + q];"),
+     {"pad(b,i)", "pad(b,i);vectorize(j:8)", "pad(b,i);regtile(i:2,j:8)", "pad(b,i);peel(i:1)"}},
+    {"for (int64_t o = 0; o < 3; o++) " WINDOW("s += c[p * n + o] * b[r * m + t] * x[q];"),
+     {"pad(b:o)", "pad(b,o);interchange(o,i);vectorize(j:8)", "pad(b:o);unroll(q:3)"}},
+    /* along rows only, two beyond one end and none beyond the other */
+    {"for (int64_t i = 0; i < n; i++) for (int64_t j = 0; j < m; j++) { real s = 0; for (int64_t q "
+     "= "
+     "0; q < 3; q++) if (j + q < m) s += (real)0.5 * b[i * m + j + q]; a[i * m + j] = s; }",
+     {"pad(b:i)", "pad(b,i);vectorize(j:16)"}},
+    /* into memory, and with a condition that stays */
+    {"for (int64_t i = 0; i < n; i++) for (int64_t q = 0; q < 5; q++) { const int64_t r = i - q; "
+     "if (r "
+     ">= 0 && q != 2) y[i] += x[q] * b[r * m]; }",
+     {"pad(b,i)", "pad(b,i);unroll(q:5)", "pad(b,i);reverse(i)"}},
+};
+
 static bool add_variant(struct program *p, const struct nest *nest, int reference,
-                        const char *steps)
+                        const char *steps, bool has_infinity)
 {
     static const struct nest_target target = {.vector_bytes = 32, .family = "gcc"};
     CLEANUP(arena_free) struct arena arena = {0};
@@ -58,12 +83,14 @@ static bool add_variant(struct program *p, const struct nest *nest, int referenc
         return false;
     }
     nest_print(out, &text);
-    program_add_variant(p, buf_text(&text),
-                        &(struct variant){.reference = reference, .is_real = true, .steps = steps});
+    program_add_variant(
+        p, buf_text(&text),
+        &(struct variant){
+            .reference = reference, .is_real = true, .has_infinity = has_infinity, .steps = steps});
     return true;
 }
 
-static bool add_grid(struct program *p, const struct grid *grid)
+static bool add_grid(struct program *p, const struct grid *grid, bool has_infinity)
 {
     CLEANUP(arena_free) struct arena arena = {0};
     struct nest *nest = NULL;
@@ -80,18 +107,20 @@ static bool add_grid(struct program *p, const struct grid *grid)
     bool ok = true;
     const int reference = program_add_reference(p, source);
     for (size_t i = 0; i < MOST_SEQUENCES && grid->sequences[i]; i++)
-        ok = add_variant(p, nest, reference, grid->sequences[i]) && ok;
+        ok = add_variant(p, nest, reference, grid->sequences[i], has_infinity) && ok;
     return ok;
 }
 
-bool check_sweeps(const char *compiler, const char *dir)
+bool check_grids(const char *compiler, const char *dir)
 {
     struct program program = {0};
     bool ok = true;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)
-        ok = add_grid(&program, &grids[i]) && ok;
-    const bool is_kept = program_run(&program, compiler, dir, "sweeps");
-    (void)printf("%zu sequences on time steps: %s\n", program.variant_count,
+        ok = add_grid(&program, &grids[i], false) && ok;
+    for (size_t i = 0; i < 2 * (sizeof borders / sizeof *borders); i++)
+        ok = add_grid(&program, &borders[i / 2], i % 2 == 1) && ok;
+    const bool is_kept = program_run(&program, compiler, dir, "grids");
+    (void)printf("%zu sequences on grids: %s\n", program.variant_count,
                  !ok       ? "SOME ARE REFUSED"
                  : is_kept ? "all give the reference's result"
                            : "SOME DIFFER");
