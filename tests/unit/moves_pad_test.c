@@ -1,6 +1,7 @@
 /* Padded copies: the text that comes out, and what is refused with its reason. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "moves/nest/seed.h"
 #include "moves/nest_move.h"
 
 #include <setjmp.h>
@@ -170,12 +171,33 @@ static void pad__exact_task__is_refused(void **state)
                            "results must stay the same bit for bit"));
 }
 
+static void nest_seeds__borders__padded_tiles_among_them(void **state)
+{
+    static const struct nest_target target = {.vector_bytes = 32, .family = "gcc"};
+    CLEANUP(arena_free) struct arena arena = {0};
+    struct nest_seed out[NEST_MAX_SEEDS];
+    struct nest *nest = NULL;
+    const char *why = NULL;
+    const char *source = HEAD "{\n" WINDOW(INSIDE, PRODUCT) "\n}\n";
+    const char *steps = NULL;
+    (void)state;
+    assert_true(nest_read(&plain, source, &arena, &nest, &why));
+    const size_t count = nest_seeds(nest, &target, &arena, out);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(out[i].name, "pad-tile-8x2") == 0)
+            steps = out[i].steps;
+    }
+    assert_non_null(steps);
+    assert_string_equal(steps, "pad(x,o);interchange(o,i);regtile(o:8,j:16)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pad__one_dimension__copy_in_each_round),
         cmocka_unit_test(pad__what_could_differ__is_refused),
         cmocka_unit_test(pad__exact_task__is_refused),
+        cmocka_unit_test(nest_seeds__borders__padded_tiles_among_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -406,6 +406,7 @@ size_t nest_seeds(const struct nest *nest, const struct nest_target *target, str
                 : 0;
     privatize_all(&seeds.start);
     add_passes(&seeds);
+    seeds_add_padded(&seeds);
     seeds_add_across(&seeds);
     add_bordered(&seeds);
     if (seeds.count == 0) /* those come to the same by registers */

@@ -22,4 +22,7 @@ bool seeds_first_sum(const struct nest *nest, struct contraction *out);
 /* Sums over several loops, as of convolutions: vectors along the loop that shares most. */
 void seeds_add_across(struct seeds *seeds);
 
+/* Sums with borders: a padded copy in the place of the conditions. */
+void seeds_add_padded(struct seeds *seeds);
+
 #endif
