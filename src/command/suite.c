@@ -147,7 +147,7 @@ const struct command command_suite_report = {
     .summary = "what the runs of a suite say, with intervals",
     .description =
         "For each task and arm: evaluations to 95 % of the best speedup that any run of the suite "
-        "found (one more than were judged\n"
+        "confirmed (one more than were judged\n"
         "where it never got there), and the confirmed speedup. For each arm: geometric means over "
         "the tasks, and ratios to the\n"
         "first arm paired by task and seed, with 95 % intervals by bootstrap over the tasks. What "

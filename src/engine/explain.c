@@ -145,6 +145,7 @@ bool engine_explain(const char *task_path, const char *target_name, struct arena
     CLEANUP(buf_free) struct buf source = {0};
     CLEANUP(buf_free) struct buf json = {0};
     struct subject s = {0};
+    struct err no_target = {0};
     struct nest *nest = NULL;
     const char *why = NULL;
     if (!task_load(task_path, arena, &s.task, err))
@@ -154,18 +155,25 @@ bool engine_explain(const char *task_path, const char *target_name, struct arena
                       why);
         return err_hint(err, "it can be optimized all the same, with flags and pragmas only");
     }
-    if (!target_open(target_name ? target_name : "cpu", NULL, &target, err))
-        return false;
     s.nest = nest;
-    s.env = run_moves_env(target, s.task, arena);
-    s.target = nest_target_of(&s.env, s.env.default_compiler);
-    if (!moves_catalogue(&s.env, arena, &s.catalogue, &s.count))
-        s.count = 0;
+    /* What is understood needs no machine. */
+    if (!target_open(target_name ? target_name : "cpu", NULL, &target,
+                     target_name ? err : &no_target)) {
+        if (target_name)
+            return false;
+    } else {
+        s.env = run_moves_env(target, s.task, arena);
+        s.target = nest_target_of(&s.env, s.env.default_compiler);
+        if (!moves_catalogue(&s.env, arena, &s.catalogue, &s.count))
+            s.count = 0;
+    }
     if (task_is_in_place(s.task))
         (void)buf_printf(&text, "in place\n  %s\n", task_alias_text(s.task, arena));
     nest_explain(nest, arena, &text);
     nest_explain_moves(nest, &s.target, arena, say_step, &(struct said){.text = &text});
     say_sequences(&s, arena, &text);
+    if (!target)
+        (void)buf_printf(&text, "moves of this machine are not shown: %s\n", no_target.message);
     nest_print(nest, &source);
     write_json(&s, arena, &json);
     *out = (struct explanation){.text = arena_strdup(arena, buf_text(&text)),

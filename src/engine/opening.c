@@ -14,9 +14,9 @@
  */
 #include "engine/opening.h"
 #include "engine/rivals.h"
+#include "engine/sequence.h"
 
 #include "base/str.h"
-#include "graph/look.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,34 +41,22 @@ enum { MOST_MOVES = 32 };
 struct sequence {
     const char *moves[MOST_MOVES];
     size_t count;
-    bool is_known; /* each step says by which moves it was made */
+    bool is_known;
 };
-
-static void add_words(struct sequence *s, const char *words, struct arena *arena)
-{
-    for (const char *at = words; *at != '\0';) {
-        const size_t length = strcspn(at, " ");
-        if (length > 0 && s->count < MOST_MOVES)
-            s->moves[s->count++] = arena_strndup(arena, at, length);
-        at += length + strspn(at + length, " ");
-    }
-}
 
 static bool sequence_of(struct graph *graph, const char *decision_id, struct arena *arena,
                         struct sequence *out, struct err *err)
 {
-    struct graph_decisions path;
+    struct sequence_words words;
     *out = (struct sequence){.is_known = true};
-    if (!graph_path(graph, decision_id, arena, &path, err))
+    if (!sequence_of_decision(graph, decision_id, arena, &words, err))
         return false;
-    out->is_known = path.count > 0 && path.items[0].parent[0] == '\0';
-    for (size_t i = 0; i < path.count; i++) {
-        if (propose_is_restart(path.items[i].intent)) {
-            out->count = 0;
-            out->is_known = true;
-        }
-        out->is_known = out->is_known && path.items[i].moves[0] != '\0';
-        add_words(out, path.items[i].moves, arena);
+    out->is_known = words.is_known;
+    for (const char *at = words.text; *at != '\0';) {
+        const size_t length = strcspn(at, " ");
+        if (length > 0 && out->count < MOST_MOVES)
+            out->moves[out->count++] = arena_strndup(arena, at, length);
+        at += length + strspn(at + length, " ");
     }
     return true;
 }
@@ -95,7 +83,7 @@ enum { NOT_HERE = -1 };
  * most. */
 struct player {
     const struct run *run;
-    const double *effects; /* by move of the catalogue: log-ratio */
+    struct rivals_effects effects;
     int best_nest;
     struct arena *arena;
 };
@@ -118,7 +106,7 @@ static int find_move(const struct player *p, const char *name)
  * that was never tried looks better than one that won. */
 static double promise_on_nest(const struct player *p, int move)
 {
-    return p->effects[move];
+    return p->effects.gains[move];
 }
 
 static int find_best_nest(const struct player *p)
@@ -316,6 +304,8 @@ static int by_promise(const void *a, const void *b)
     const struct opening *y = b;
     if (x->promise != y->promise)
         return x->promise > y->promise ? -1 : 1;
+    if (x->expected != y->expected)
+        return x->expected > y->expected ? -1 : 1;
     return strcmp(x->text, y->text);
 }
 
@@ -330,19 +320,35 @@ static enum kinship kinship_of(const struct player *p, const struct graph_decisi
 static double promise_of(const struct player *p, const struct opening *o)
 {
     const double stranger = kinship_of(p, o->from) == OTHER_FAMILY ? OTHER_PROMISE : 0.0;
+    int moves[OPENING_MAX_MOVES];
+    for (size_t i = 0; i < o->move_count; i++)
+        moves[i] = find_move(p, o->moves[i]);
     return o->move_count == 0 ? o->expected
-                              : stranger + rivals_sum(p->run, p->effects, o->moves, o->move_count);
+                              : stranger + rivals_sum(p->run, &p->effects, moves, o->move_count);
 }
 
-/* The last of its moves on the nest. */
-static int nest_of(const struct player *p, const struct opening *o)
+/* What it does to the nest: the last of its moves on it, or the steps that its text has; "". */
+static const char *nest_of(const struct player *p, const struct opening *o)
 {
-    int nest = NOT_HERE;
-    for (size_t i = 0; i < o->move_count; i++) {
-        const int move = find_move(p, o->moves[i]);
-        nest = is_on_nest(p, move) ? move : nest;
+    static const char key[] = "nest=";
+    const char *nest = "";
+    for (size_t i = 0; i < o->move_count; i++)
+        nest = is_on_nest(p, find_move(p, o->moves[i])) ? o->moves[i] : nest;
+    const char *steps = o->move_count == 0 ? strstr(o->text, key) : NULL;
+    return steps ? arena_strndup(p->arena, steps, strcspn(steps, " ")) : nest;
+}
+
+/* Does the opening do what none in `before` does, and promise about as much as the first? */
+static bool is_another_way(const struct player *p, const struct opening *before, size_t count,
+                           const struct opening *o)
+{
+    if (count > 0 && o->promise < before[0].promise - CLEARLY_MORE)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(nest_of(p, &before[i]), nest_of(p, o)))
+            return false;
     }
-    return nest;
+    return true;
 }
 
 /* Two that differ by flags say little more than one; how the loops are to stand is worth a second
@@ -350,20 +356,17 @@ static int nest_of(const struct player *p, const struct opening *o)
 static void put_different_nests_first(const struct player *p, struct votes *votes)
 {
     struct opening *ordered = arena_array(p->arena, votes->count + 1, sizeof *ordered);
-    size_t first = 0;
-    size_t again = 0;
-    struct opening *repeats = arena_array(p->arena, votes->count + 1, sizeof *repeats);
+    struct opening *others = arena_array(p->arena, votes->count + 1, sizeof *others);
+    size_t count = 0;
+    size_t other_count = 0;
     for (size_t i = 0; i < votes->count; i++) {
-        bool is_new = true;
-        for (size_t k = 0; k < first; k++)
-            is_new = is_new && nest_of(p, &ordered[k]) != nest_of(p, &votes->openings[i]);
-        if (is_new)
-            ordered[first++] = votes->openings[i];
+        if (is_another_way(p, ordered, count, &votes->openings[i]))
+            ordered[count++] = votes->openings[i];
         else
-            repeats[again++] = votes->openings[i];
+            others[other_count++] = votes->openings[i];
     }
-    if (again > 0)
-        memcpy(ordered + first, repeats, again * sizeof *repeats);
+    if (other_count > 0)
+        memcpy(ordered + count, others, other_count * sizeof *others);
     votes->openings = ordered;
 }
 

@@ -188,6 +188,13 @@ static bool same_failure(const char *recorded, const char *now)
            (str_starts_with(recorded, repair) && str_starts_with(now, repair));
 }
 
+/* What is no text in a decision. */
+static const char *shape_of(const struct decision_event *d, struct arena *arena)
+{
+    return arena_printf(arena, "number %lld, %zu moves, %.17g foretold", (long long)d->sequence,
+                        d->move_count, d->predicted_log_ratio);
+}
+
 static bool same_decision(struct replay *replay, const struct json *recorded,
                           const struct json *now, struct err *err)
 {
@@ -197,9 +204,8 @@ static bool same_decision(struct replay *replay, const struct json *recorded,
         !event_read_decision(now, &replay->arena, &b, err))
         return false;
     const char *what = arena_printf(&replay->arena, "decision %lld", (long long)a.sequence);
-    if (a.sequence != b.sequence || a.move_count != b.move_count ||
-        fabs(a.predicted_log_ratio - b.predicted_log_ratio) > 0.0)
-        return err_set(err, ERR_CORRUPT, "%s of the replay is not the recorded one", what);
+    if (!same(what, shape_of(&a, &replay->arena), shape_of(&b, &replay->arena), err))
+        return false;
     for (size_t i = 0; i < a.move_count; i++) {
         if (!same(what, a.moves[i], b.moves[i], err))
             return false;

@@ -1,4 +1,5 @@
-#include "engine/rivals.h"
+#include "engine/internal.h"
+#include "engine/sequence.h"
 
 #include "base/str.h"
 
@@ -74,9 +75,11 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                             .code_id = "",
                             .is_restart = propose_is_restart(d->intent),
                             .summary = summary_of(d, run->arena)};
+    struct sequence_words made_by;
     if (!candidate_of(run, d, &node.candidate, err) ||
-        !rivals_moves(run, d->moves, d->derived_from, &node.moves, err))
+        !sequence_of_step(run->memory.graph, d->moves, d->derived_from, run->arena, &made_by, err))
         return false;
+    node.moves = made_by.text;
     if (d->exchange_id[0] == '\0') /* else it is counted with its exchange */
         spend(&run->spent, d->tokens_in + d->tokens_out, true, 0.0);
     if (d->sequence > run->sequence)

@@ -12,6 +12,9 @@
  */
 #include "engine/rivals.h"
 
+#include "engine/dispatch.h"
+#include "engine/sequence.h"
+
 #include "base/str.h"
 #include "graph/look.h"
 
@@ -29,10 +32,14 @@ enum { RELATED_RUNS = 10, MOST_OF_RUN = 256, SWEEPS = 30, NOTHING = -1 };
 #define OTHERS_WEIGHT 0.35
 #define MOST_OTHERS 2.0
 #define SAME_AGAIN_SD 0.05
+/* Of a row of another family beside one of the task's own. */
+#define STRANGER_WEIGHT 0.1
 
 /* A candidate: what is in place, by group. */
 struct row {
-    int task; /* 0: of this run */
+    int task;      /* 0: of this run */
+    double weight; /* for what openings promise: less where the task is of another family */
+    bool is_known; /* what is in place */
     bool is_timed;
     double log_ratio;
     const int *in_place; /* moves; NOTHING */
@@ -96,47 +103,44 @@ static const int *after(const struct rivals *r, const struct run *run, const int
     return in_place;
 }
 
-bool rivals_moves(struct run *run, const char *moves, const char *derived_from, const char **out,
-                  struct err *err)
-{
-    struct graph_decisions path;
-    const char *words = "";
-    *out = moves;
-    if (moves[0] != '\0' || derived_from[0] == '\0')
-        return true;
-    if (!graph_path(run->memory.graph, derived_from, run->arena, &path, err))
-        return false;
-    for (size_t i = 0; i < path.count; i++) {
-        const struct graph_decision *d = &path.items[i];
-        const char *before = propose_is_restart(d->intent) ? "" : words;
-        words = arena_printf(run->arena, "%s%s%s", before, before[0] && d->moves[0] ? " " : "",
-                             d->moves);
-    }
-    *out = words;
-    return true;
-}
-
 /* --- rows --------------------------------------------------------------------------------------
  */
 
-static void add_run(struct rivals *r, const struct run *run, const struct graph_decisions *all)
+/* The place of a decision among the first `count`; `count`: it is none of them. */
+static size_t find_decision(const struct graph_decisions *all, size_t count, const char *id)
 {
+    size_t at = 0;
+    while (at < count && !str_equal(all->items[at].id, id))
+        at++;
+    return at;
+}
+
+/* Of what no step says how it was made, nothing is known to be in place; nor after it. */
+static bool add_run(struct rivals *r, struct run *run, const struct graph_decisions *all,
+                    bool is_stranger, struct err *err)
+{
+    CLEANUP(arena_free) struct arena scratch = {0};
     struct row *rows = &r->related[r->related_count];
     const size_t count = all->count < MOST_OF_RUN ? all->count : MOST_OF_RUN;
     for (size_t i = 0; i < count; i++) {
         const struct graph_decision *d = &all->items[i];
-        const int *before = NULL;
-        for (size_t j = 0; j < i && !propose_is_restart(d->intent); j++) {
-            if (str_equal(all->items[j].id, d->parent))
-                before = rows[j].in_place;
-        }
-        rows[i] = (struct row){.task = r->task_count,
-                               .is_timed = d->has_outcome && d->kind == VERDICT_TIMED,
-                               .log_ratio = d->log_ratio,
-                               .in_place = after(r, run, before, d->moves, &r->arena)};
+        const bool is_first = d->parent[0] == '\0' || propose_is_restart(d->intent);
+        const size_t parent = is_first ? i : find_decision(all, i, d->parent);
+        const struct row *before = parent < i ? &rows[parent] : NULL;
+        struct sequence_words words;
+        if (!sequence_of_step(run->memory.graph, d->moves, d->derived_from, &scratch, &words, err))
+            return false;
+        rows[i] = (struct row){
+            .task = r->task_count,
+            .weight = is_stranger ? STRANGER_WEIGHT : 1.0,
+            .is_known = words.is_known && (before ? before->is_known : is_first),
+            .is_timed = d->has_outcome && d->kind == VERDICT_TIMED,
+            .log_ratio = d->log_ratio,
+            .in_place = after(r, run, before ? before->in_place : NULL, words.text, &r->arena)};
     }
     r->related_count += count;
     r->task_count++;
+    return true;
 }
 
 bool rivals_open(struct run *run, struct err *err)
@@ -163,8 +167,12 @@ bool rivals_open(struct run *run, struct err *err)
     r->related = arena_array(&r->arena, rows + 1, sizeof *r->related);
     r->task_count = 1;
     for (size_t i = 0; i < related.count; i++) {
-        if (str_equal(related.items[i].target_id, run->features->id.text))
-            add_run(r, run, &runs[i]);
+        const struct graph_decision *winner = &related.items[i];
+        if (str_equal(winner->target_id, run->features->id.text) &&
+            !add_run(r, run, &runs[i], !str_equal(winner->family, run->task->family), err)) {
+            rivals_close(&r);
+            return false;
+        }
     }
     run->rivals = r;
     return true;
@@ -187,11 +195,15 @@ static struct row *all_rows(const struct run *run, struct arena *arena, size_t *
     for (size_t i = 0; i < run->node_count; i++) {
         const struct run_node *node = &run->nodes[i];
         const int parent = search_node(run->search, (int)i)->parent;
-        const int *before =
-            parent == SEARCH_NO_NODE || node->is_restart ? NULL : rows[parent].in_place;
-        rows[i] = (struct row){.is_timed = node->is_timed && i > 0,
-                               .log_ratio = node->log_ratio,
-                               .in_place = after(r, run, before, node->moves, arena)};
+        const struct row *before =
+            parent == SEARCH_NO_NODE || node->is_restart ? NULL : &rows[parent];
+        const bool is_known = i == 0 || (node->moves[0] != '\0' && !dispatch_is_one(node->moves));
+        rows[i] = (struct row){
+            .weight = 1.0,
+            .is_known = is_known && (!before || before->is_known),
+            .is_timed = node->is_timed && i > 0,
+            .log_ratio = node->log_ratio,
+            .in_place = after(r, run, before ? before->in_place : NULL, node->moves, arena)};
     }
     if (r->related_count > 0)
         memcpy(rows + run->node_count, r->related, r->related_count * sizeof *rows);
@@ -206,15 +218,17 @@ struct fit {
     const struct run *run;
     const struct row *rows;
     size_t count;
-    double *levels;   /* by task */
-    double *effects;  /* by move */
-    double *weights;  /* by move: own and others' rows */
-    double *variance; /* by move: of its effect */
+    bool is_by_family; /* rows count by their weight */
+    double *levels;    /* by task */
+    double *effects;   /* by move */
+    double *weights;   /* by move: own and others' rows */
+    double *variance;  /* by move: of its effect */
 };
 
-static double sum_in_place(const struct rivals *r, const double *effects, const int *in_place)
+/* On top of `sum`: in this order, since a sum in another one is another number. */
+static double add_in_place(double sum, const struct rivals *r, const double *effects,
+                           const int *in_place)
 {
-    double sum = 0.0;
     for (size_t g = 0; g < r->group_count; g++)
         sum += in_place[g] == NOTHING ? 0.0 : effects[in_place[g]];
     return sum;
@@ -222,7 +236,13 @@ static double sum_in_place(const struct rivals *r, const double *effects, const 
 
 static double predicted(const struct fit *f, const struct row *row)
 {
-    return f->levels[row->task] + sum_in_place(f->run->rivals, f->effects, row->in_place);
+    return add_in_place(f->levels[row->task], f->run->rivals, f->effects, row->in_place);
+}
+
+/* Does the row say anything? */
+static bool is_evidence(const struct row *row)
+{
+    return row->is_timed && row->is_known;
 }
 
 static void fit_levels(struct fit *f)
@@ -231,7 +251,7 @@ static void fit_levels(struct fit *f)
         double sum = 0.0;
         double count = 0.0;
         for (size_t i = 0; i < f->count; i++) {
-            if (f->rows[i].task != task || !f->rows[i].is_timed)
+            if (f->rows[i].task != task || !is_evidence(&f->rows[i]))
                 continue;
             sum += f->rows[i].log_ratio - predicted(f, &f->rows[i]) + f->levels[task];
             count += 1.0;
@@ -255,10 +275,12 @@ static void fit_effect(struct fit *f, int move)
     double counts[2] = {0.0, 0.0};
     for (size_t i = 0; i < f->count; i++) {
         const struct row *row = &f->rows[i];
-        if (row->in_place[group] != move || !row->is_timed)
+        const double row_weight = f->is_by_family ? row->weight : 1.0;
+        if (row->in_place[group] != move || !is_evidence(row))
             continue;
-        sums[row->task != 0] += row->log_ratio - predicted(f, row) + f->effects[move];
-        counts[row->task != 0] += 1.0;
+        sums[row->task != 0] +=
+            row_weight * (row->log_ratio - predicted(f, row) + f->effects[move]);
+        counts[row->task != 0] += row_weight;
     }
     const double others = fmin(OTHERS_WEIGHT, MOST_OTHERS / fmax(1.0, counts[1]));
     const double precision = 1.0 / (ROW_SD * ROW_SD);
@@ -272,12 +294,13 @@ static void fit_effect(struct fit *f, int move)
 }
 
 static struct fit fit(const struct run *run, const struct row *rows, size_t count,
-                      struct arena *arena)
+                      bool is_by_family, struct arena *arena)
 {
     const struct rivals *r = run->rivals;
     struct fit f = {.run = run,
                     .rows = rows,
                     .count = count,
+                    .is_by_family = is_by_family,
                     .levels = arena_array(arena, (size_t)r->task_count, sizeof(double)),
                     .effects = arena_array(arena, run->catalogue_count + 1, sizeof(double)),
                     .weights = arena_array(arena, run->catalogue_count + 1, sizeof(double)),
@@ -303,7 +326,7 @@ bool rivals_believe(struct run *run, int node, struct arena *arena, struct move_
     if (!rivals_open(run, err))
         return false;
     const struct row *rows = all_rows(run, arena, &row_count);
-    const struct fit f = fit(run, rows, row_count, arena);
+    const struct fit f = fit(run, rows, row_count, false, arena);
     for (size_t i = 0; i < count; i++) {
         const int group = run->rivals->group_of[i];
         const int there = group == NOTHING ? NOTHING : rows[node].in_place[group];
@@ -317,22 +340,65 @@ bool rivals_believe(struct run *run, int node, struct arena *arena, struct move_
     return true;
 }
 
-bool rivals_effects(struct run *run, struct arena *arena, const double **out, struct err *err)
+bool rivals_effects(struct run *run, struct arena *arena, struct rivals_effects *out,
+                    struct err *err)
 {
     size_t count = 0;
     if (!rivals_open(run, err))
         return false;
     const struct row *rows = all_rows(run, arena, &count);
-    *out = fit(run, rows, count, arena).effects;
+    const struct fit f = fit(run, rows, count, true, arena);
+    *out = (struct rivals_effects){.gains = f.effects, .weights = f.weights};
     return true;
 }
 
-double rivals_sum(const struct run *run, const double *effects, const char *const *moves,
+/* Options that let loops run on vectors, and strips for their sums: what they promise is a gain
+ * over loops that are not in vectors. */
+static bool is_for_plain_loops(const struct move *move)
+{
+    static const char *const groups[] = {"bundle", "strip", "math", "simd"};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        if (str_equal(move->group, groups[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Over the mean of those of its group that were measured. */
+static double over_its_rivals(const struct run *run, const struct rivals_effects *effects, int move)
+{
+    double sum = 0.0;
+    double weights = 0.0;
+    for (size_t i = 0; i < run->catalogue_count; i++) {
+        if (!str_equal(run->catalogue[i].group, run->catalogue[move].group))
+            continue;
+        sum += effects->weights[i] * effects->gains[i];
+        weights += effects->weights[i];
+    }
+    return effects->weights[move] > 0.0 ? effects->gains[move] - sum / weights : 0.0;
+}
+
+/* Does a later one take its place? */
+static bool is_replaced(const struct rivals *r, const int *moves, size_t count, size_t at)
+{
+    for (size_t i = at + 1; i < count; i++) {
+        if (r->group_of[moves[at]] != NOTHING && r->group_of[moves[i]] == r->group_of[moves[at]])
+            return true;
+    }
+    return false;
+}
+
+double rivals_sum(const struct run *run, const struct rivals_effects *effects, const int *moves,
                   size_t count)
 {
-    CLEANUP(arena_free) struct arena scratch = {0};
-    const char *words = "";
+    bool has_nest = false;
+    double sum = 0.0;
     for (size_t i = 0; i < count; i++)
-        words = arena_printf(&scratch, "%s%s%s", words, i == 0 ? "" : " ", moves[i]);
-    return sum_in_place(run->rivals, effects, after(run->rivals, run, NULL, words, &scratch));
+        has_nest = has_nest || str_equal(run->catalogue[moves[i]].group, "nest");
+    for (size_t i = 0; i < count; i++) {
+        const bool is_less = has_nest && is_for_plain_loops(&run->catalogue[moves[i]]);
+        if (!is_replaced(run->rivals, moves, count, i))
+            sum += is_less ? over_its_rivals(run, effects, moves[i]) : effects->gains[moves[i]];
+    }
+    return sum;
 }

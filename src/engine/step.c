@@ -2,6 +2,7 @@
 #include "engine/internal.h"
 #include "engine/replay.h"
 #include "engine/rivals.h"
+#include "engine/sequence.h"
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -353,8 +354,9 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
     if (!step_record_outcome(run, decision_id, false, &verdict, err))
         return false;
     run_count_outcome(run, verdict.kind, verdict.mechanism);
-    const char *moves = words_of(decision, run->arena);
-    if (!rivals_moves(run, moves, decision->derived_from, &moves, err))
+    struct sequence_words made_by;
+    if (!sequence_of_step(run->memory.graph, words_of(decision, run->arena), decision->derived_from,
+                          run->arena, &made_by, err))
         return false;
     struct run_node node = {
         .decision_id = decision_id,
@@ -363,7 +365,7 @@ bool step_judge_decision(struct run *run, int parent, const char *decision_id,
         .low = verdict.log_low,
         .high = verdict.log_high,
         .step = decision->step,
-        .moves = moves,
+        .moves = made_by.text,
         .is_restart = propose_is_restart(decision->intent),
         .is_timed = verdict.kind == VERDICT_TIMED,
         .is_win = verdict.kind == VERDICT_TIMED && verdict.is_win,

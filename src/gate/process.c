@@ -242,10 +242,10 @@ static bool warm_up(struct series *s, struct round *round, struct err *err)
 
 /* Where slow calls are disturbed one after the other, the next process may be luckier. */
 static bool has_enough(const struct series *s, const struct round *round, int64_t got,
-                       int64_t tries)
+                       int64_t in_vain)
 {
     return got >= s->j->plan.block_pairs || s->pairs.count >= MOST_PAIRS ||
-           ((got > 0 || tries >= VAIN_TRIES) && os_now_ns() > round->end_ns);
+           ((got > 0 || in_vain >= VAIN_TRIES) && os_now_ns() > round->end_ns);
 }
 
 static bool owes_probes(const struct series *s, const struct round *round)
@@ -276,11 +276,13 @@ static bool run_process(struct series *s, struct round *round, struct err *err)
 {
     const int64_t most = 2 * s->j->plan.block_pairs + 4 + (round->is_examined ? EXAM_TRIES : 0);
     const size_t before = s->pairs.count;
+    const int64_t dropped = s->dropped;
     if (!warm_up(s, round, err))
         return false;
     for (int64_t tries = 0; !round->is_lost && !s->j->is_decided && tries < most; tries++) {
         struct sample sample;
-        const bool is_enough = has_enough(s, round, (int64_t)(s->pairs.count - before), tries);
+        const bool is_enough =
+            has_enough(s, round, (int64_t)(s->pairs.count - before), s->dropped - dropped);
         const int64_t start = os_now_ns();
         if (is_enough && !(round->is_examined && owes_probes(s, round)))
             break;

@@ -22,6 +22,7 @@
 enum {
     FEWEST_PAIRS = 5,     /* for any statement */
     FEWEST_PROCESSES = 5, /* when calls are so slow that the time is up */
+    VAIN_ATTEMPTS = 28, /* pairs, after which a host that disturbs nearly all of them is given up */
 };
 
 static const int look_processes[LOOKS] = {6, 10, 18, 32, 64};
@@ -58,8 +59,10 @@ static bool is_out_of_time(const struct series *s, int processes)
     const bool is_enough = s->processes >= FEWEST_PROCESSES && s->pairs.count >= FEWEST_PAIRS;
     if (s->attempts >= 40 && s->dropped * 2 > s->attempts)
         return true;
+    const bool is_in_vain = s->processes < FEWEST_PROCESSES && s->attempts < VAIN_ATTEMPTS;
     return processes >= FEWEST_PROCESSES &&
-           (now > s->last_ns || (now > s->deadline_ns && is_enough && !is_worth_more(s, now)));
+           ((now > s->last_ns && !is_in_vain) ||
+            (now > s->deadline_ns && is_enough && !is_worth_more(s, now)));
 }
 
 static bool is_settled(const struct series *s)

@@ -137,7 +137,9 @@ static double seconds_left(const struct schedule *s)
     for (size_t a = 0; a < suite->plan.arm_count; a++) {
         int64_t done = 0;
         for (size_t i = 0; i < suite->results.count; i++)
-            done += str_equal(suite->results.items[i].arm, suite->plan.arms[a].name);
+            done += str_equal(suite->results.items[i].arm, suite->plan.arms[a].name) &&
+                    suite->results.items[i].seed >= suite->first_seed &&
+                    suite->results.items[i].seed < suite->first_seed + suite->seeds;
         const double mean = suite->arm_runs[a] > 0
                                 ? suite->arm_seconds[a] / (double)suite->arm_runs[a]
                                 : seconds / fmax(1.0, (double)runs);

@@ -47,7 +47,7 @@ static size_t task_number(struct table *t, const struct suite_result *r)
 
 /* The best that any run has confirmed, measured anew once it had won: the highest of all that was
  * measured is mostly luck, and nothing repeats it. Where nothing was confirmed, that is all there
- * is. */
+ * is; and a confirmation can be lucky, too: no more than what was found. */
 static double *best_of_tasks(struct table *t)
 {
     const size_t count = t->results->count;
@@ -61,7 +61,7 @@ static double *best_of_tasks(struct table *t)
             confirmed[task] = fmax(confirmed[task], r->log_ratio);
     }
     for (size_t task = 0; task < t->task_count; task++)
-        confirmed[task] = confirmed[task] > 0.0 ? confirmed[task] : found[task];
+        confirmed[task] = confirmed[task] > 0.0 ? fmin(confirmed[task], found[task]) : found[task];
     return confirmed;
 }
 
@@ -101,7 +101,10 @@ static double log_evaluations(const struct table *t, const struct pair *pair, si
 {
     const struct suite_result *r = pair->runs[arm];
     int64_t i = 0;
-    while (i < r->evaluations && r->curve[i] < t->best[pair->task] + log(NEAR_SHARE))
+    const double best = t->best[pair->task];
+    /* To have found nothing is not to be near to a gain, however small that is. */
+    while (i < r->evaluations &&
+           (r->curve[i] < best + log(NEAR_SHARE) || (best > 0.0 && r->curve[i] <= 0.0)))
         i++;
     *reached = i < r->evaluations;
     return log((double)(i + 1));

@@ -34,10 +34,11 @@ static void write_tasks(const struct suite_summary *s, struct arena *arena, stru
 
 void suite_write_text(const struct suite_summary *s, struct arena *arena, struct buf *out)
 {
-    (void)buf_printf(out,
-                     "%zu tasks, %lld seeds, %lld candidates at most; of each arm: evaluations to "
-                     "95 %% of the best that was confirmed, confirmed speedup\n",
-                     s->task_count, (long long)s->seeds, (long long)s->budget);
+    (void)buf_printf(
+        out,
+        "%zu tasks, %lld seeds, %lld candidates at most; of each arm: evaluations to "
+        "95 %% of the best that was confirmed (found, where nothing was), confirmed speedup\n",
+        s->task_count, (long long)s->seeds, (long long)s->budget);
     write_tasks(s, arena, out);
     (void)buf_printf(out, "\n%-16s %-22s %11s %-24s %-22s %-24s %8s\n", "arm",
                      "evaluations to 95 %", "reached", "fewer than the first by", "speedup",
@@ -180,22 +181,24 @@ static void draw_arm(const struct suite_summary *s, size_t arm, const struct plo
 
 void suite_write_svg(const struct suite_summary *s, struct arena *arena, struct buf *out)
 {
-    double low = 1.0;
-    for (size_t a = 0; a < s->arm_count; a++)
+    double low = 0.9, high = 1.0;
+    for (size_t a = 0; a < s->arm_count; a++) {
         low = fmin(low, s->arms[a].share[0]);
+        high = fmax(high, s->arms[a].share[s->budget > 0 ? s->budget - 1 : 0]);
+    }
     const struct plot_axis x = {.low = 1,
                                 .high = fmax(2, (double)s->budget),
                                 .at_low = LEFT,
                                 .at_high = RIGHT,
                                 .is_log = true};
     const struct plot_axis y = {
-        .low = floor(low * 10.0) / 10.0, .high = 1, .at_low = BOTTOM, .at_high = TOP};
+        .low = floor(low * 10.0) / 10.0, .high = high, .at_low = BOTTOM, .at_high = TOP};
     const struct svg_frame frame = {
         .id = "suite",
         .title = "How near to the best known speedup, by candidates judged",
         .description = arena_printf(arena,
                                     "geometric mean over %zu tasks and %lld seeds of the best so "
-                                    "far as a share of the best that any run found",
+                                    "far as a share of the best that any run confirmed",
                                     s->task_count, (long long)s->seeds),
         .width = WIDTH,
         .height = HEIGHT};

@@ -192,17 +192,6 @@ static void openings_find__a_weaker_nest_move__gives_way_to_ones_own(void **stat
     assert_string_equal(openings[0].moves[1], "unroll-16");
 }
 
-static const char *judged(struct place *p, const char *run, const char *task, const char *parent,
-                          const char *move, double log_ratio)
-{
-    return won(p, &(struct winner){.run = run,
-                                   .task = task,
-                                   .parent = parent,
-                                   .moves = {move},
-                                   .recipe = move,
-                                   .log_ratio = log_ratio});
-}
-
 /* What promises more by what is read off the loops lost on relatives, where it was measured: what
  * won there stays. */
 static void openings_find__ones_own_was_measured_and_lost__the_winner_stays(void **state)
@@ -249,6 +238,46 @@ openings_find__several_ways__the_better_first_and_none_again_before_another(void
     assert_string_equal(openings[2].moves[0], "nest-vectors-1");
     assert_true(openings[0].promise >= openings[2].promise);
     assert_true(openings[2].promise > openings[1].promise);
+}
+
+/* No loop here is put into vectors: what flags promise is all there is. */
+static void openings_find__flags_alone__by_what_they_promise(void **state)
+{
+    struct place *p = *state;
+    static const struct {
+        const char *name, *move;
+        double log_ratio;
+    } relatives[] = {{"rows", "tune-haswell", 0.02}, {"columns", "reassociate", 1.4}};
+    for (size_t i = 0; i < 2; i++)
+        (void)judged(p, other_task(p, relatives[i].name, "elementwise"), relatives[i].name, "",
+                     relatives[i].move, relatives[i].log_ratio);
+    find(p);
+    assert_int_equal(count, 2);
+    assert_string_equal(openings[0].moves[0], "reassociate");
+}
+
+/* A flag for next to nothing is no second opinion on the loops; and what flags promise for plain
+ * loops adds nothing to vectors. */
+static void openings_find__a_poor_way__comes_after_all_good_ones(void **state)
+{
+    struct place *p = *state;
+    static const char *const names[] = {"rows", "columns"};
+    const char *both = other_task(p, "planes", "elementwise");
+    (void)judged(p, other_task(p, "line", "elementwise"), "line", "", "tune-haswell", 0.05);
+    for (size_t i = 0; i < 2; i++) {
+        const char *run = other_task(p, names[i], "elementwise");
+        const char *nest = judged(p, run, names[i], "", "nest-vectors-4", 1.3);
+        if (i == 1)
+            (void)judged(p, run, names[i], nest, "unroll-4", 1.31);
+    }
+    (void)judged(p, both, "planes", judged(p, both, "planes", "", "nest-vectors-4", 1.0),
+                 "vectorize", 1.01);
+    find(p);
+    assert_int_equal(count, 4);
+    assert_string_equal(openings[3].moves[0], "tune-haswell");
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(openings[i].moves[0], "nest-vectors-4");
+    assert_true(openings[0].promise < openings[2].promise + 0.5);
 }
 
 /* What a relative did to its nest is not here: its flags alone would be nothing. */
@@ -351,6 +380,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             openings_find__several_ways__the_better_first_and_none_again_before_another, make_place,
             remove_place),
+        cmocka_unit_test_setup_teardown(openings_find__flags_alone__by_what_they_promise,
+                                        make_place, remove_place),
+        cmocka_unit_test_setup_teardown(openings_find__a_poor_way__comes_after_all_good_ones,
+                                        make_place, remove_place),
         cmocka_unit_test_setup_teardown(
             openings_find__its_nest_move_is_not_here__ones_own_takes_its_place, make_place,
             remove_place),

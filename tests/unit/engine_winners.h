@@ -80,6 +80,7 @@ static inline const char *other_task(struct place *p, const char *name, const ch
 }
 
 struct winner {
+    const char *derived_from; /* NULL: "" */
     const char *run, *task, *parent, *intent, *moves[4], *recipe;
     const char *target; /* NULL: this one */
     double log_ratio;
@@ -94,6 +95,7 @@ static inline const char *won(struct place *p, const struct winner *w)
                                       .step = "large",
                                       .proposer = "offline",
                                       .intent = w->intent ? w->intent : "a test",
+                                      .derived_from = w->derived_from ? w->derived_from : "",
                                       .recipe = w->recipe};
     while (decision.move_count < 4 && w->moves[decision.move_count]) {
         decision.moves[decision.move_count] = w->moves[decision.move_count];
@@ -113,6 +115,30 @@ static inline const char *won(struct place *p, const struct winner *w)
     event_write_outcome(&outcome, &body);
     (void)append(p, EVENT_OUTCOME, &body);
     return id;
+}
+
+/* By one move; NULL: nobody says how. */
+static inline const char *judged(struct place *p, const char *run, const char *task,
+                                 const char *parent, const char *move, double log_ratio)
+{
+    return won(p, &(struct winner){.run = run,
+                                   .task = task,
+                                   .parent = parent,
+                                   .moves = {move},
+                                   .recipe = move ? move : "",
+                                   .log_ratio = log_ratio});
+}
+
+/* The first step of a run that begins with what another one ended with. */
+static inline const char *began_with(struct place *p, const char *run, const char *task,
+                                     const char *decision, double log_ratio)
+{
+    return won(p, &(struct winner){.run = run,
+                                   .task = task,
+                                   .parent = "",
+                                   .derived_from = decision,
+                                   .recipe = "as it was",
+                                   .log_ratio = log_ratio});
 }
 
 #endif

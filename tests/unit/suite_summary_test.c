@@ -137,6 +137,17 @@ static void suite_summarise__a_lucky_time__the_best_is_what_was_confirmed(void *
     assert_near(s.tasks[0].evaluations[1], 3.0);
     assert_near(s.tasks[1].best, 1.2); /* found, where nothing is confirmed */
     assert_near(s.tasks[1].evaluations[1], 5.0);
+    buf_clear(&p->lines);
+    /* A small gain: nothing is not near to it. And a confirmation that was lucky. */
+    add_confirmed(p, "a", "x", 1, (const double[]){1, 1.03, 1.04, 1.04}, 1.04);
+    add_confirmed(p, "b", "x", 1, (const double[]){1, 1, 1, 1}, 1);
+    add_confirmed(p, "a", "y", 1, (const double[]){1, 1, 2, 2}, 2.4);
+    add_confirmed(p, "b", "y", 1, (const double[]){1, 1, 1, 1}, 1);
+    assert_true(summarise(p, &s));
+    assert_near(s.tasks[0].evaluations[0], 2.0);
+    assert_near(s.tasks[0].evaluations[1], 5.0);
+    assert_near(s.tasks[1].best, 2.0);
+    assert_near(s.tasks[1].evaluations[0], 3.0);
 }
 
 static void suite_summarise__bad_results__named_by_line(void **state)
