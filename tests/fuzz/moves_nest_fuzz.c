@@ -1,11 +1,13 @@
 /*
  * Any bytes as a C source: read or refused in words, never a crash; what is read prints as a text
  * that reads again to the same text, and every access can be asked for its dimensions. Of a task in
- * place the input's name is nowhere in what was understood.
+ * place the input's name is nowhere in what was understood. Two of them, the text and what of it is
+ * left after an edit, go into one source that chooses, or are refused in words.
  */
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "moves/dispatch.h"
 #include "moves/nest.h"
 #include "moves/nest/affine.h"
 
@@ -88,6 +90,35 @@ static void read_one(const char *text, const char *entry, bool is_in_place)
         BUG("fuzz: printed twice, not the same:\n%s", first);
 }
 
+/* With itself, and with what stands in front of its last line end. */
+static void merge(const char *text, const char *entry)
+{
+    CLEANUP(arena_free) struct arena arena = {0};
+    const struct task task = {.name = entry,
+                              .entry = entry,
+                              .args = {{.name = "x", .is_real = true}},
+                              .arg_count = 1,
+                              .axes = {{.name = "n"}},
+                              .axis_count = 1};
+    const char *last = strrchr(text, '\n');
+    const char *others[] = {
+        text, arena_strndup(&arena, text, last ? (size_t)(last - text) : strlen(text) / 2)};
+    for (size_t i = 0; i < 2; i++) {
+        struct dispatch_parts parts = {
+            .task = &task, .condition = "n <= 64", .small = {text, ""}, .large = {others[i], "w"}};
+        const char *source = NULL;
+        const char *why = NULL;
+        if (!dispatch_source(&parts, &arena, &source, &why)) {
+            if (!why)
+                BUG("fuzz: two texts are refused without a reason");
+            continue;
+        }
+        parts.small.source = source;
+        if (dispatch_source(&parts, &arena, &source, &why))
+            BUG("fuzz: one that chooses is taken for one of two:\n%s", source);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_free) struct arena arena = {0};
@@ -99,6 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             continue;
         read_one(text, entries[i], false);
         read_one(text, entries[i], true);
+        merge(text, entries[i]);
     }
     return 0;
 }
