@@ -301,22 +301,31 @@ bool dispatch_try(struct run *run, bool is_over, bool *made, struct err *err)
 
 /* --- in a later run --------------------------------------------------------------------------- */
 
+/* Of this task, and measured: what else a memory names here is not begun with. */
+static bool find_part(struct run *run, const char *id, size_t length, struct graph_decision *out)
+{
+    struct graph_decisions path = {0};
+    struct err gone = {0};
+    if (!graph_path(run->memory.graph, arena_strndup(run->arena, id, length), run->arena, &path,
+                    &gone) ||
+        path.count == 0)
+        return false;
+    *out = path.items[path.count - 1];
+    return out->has_outcome && out->kind == VERDICT_TIMED &&
+           str_equal(out->task_id, run->task->id.text);
+}
+
 bool dispatch_begin_with_parts(struct run *run, const struct graph_decision *known,
                                bool (*begin)(struct run *run, const struct graph_decision *part,
                                              struct err *err),
                                struct err *err)
 {
-    if (!dispatch_is_one(known->moves))
-        return true;
-    for (const char *at = known->uses; *at;) {
+    const char *at = known->uses;
+    for (int part = 0; dispatch_is_one(known->moves) && *at && part < 2; part++) {
         const size_t length = strcspn(at, " ");
-        struct graph_decisions path = {0};
-        struct err gone = {0};
-        /* One that was pruned is not begun with. */
-        if (graph_path(run->memory.graph, arena_strndup(run->arena, at, length), run->arena, &path,
-                       &gone) &&
-            path.count > 0 && run->evaluations < run->opts.budget &&
-            !begin(run, &path.items[path.count - 1], err))
+        struct graph_decision found;
+        if (run->evaluations < run->opts.budget && find_part(run, at, length, &found) &&
+            !begin(run, &found, err))
             return false;
         at += length;
         at += strspn(at, " ");
