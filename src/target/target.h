@@ -73,8 +73,9 @@ size_t target_list(struct target_info *out, size_t capacity);
 bool target_open(const char *name, const char *cache_dir, struct target **out, struct err *err);
 void target_close(struct target **target);
 
-/* Measures the machine (about 3 s on cpu) unless a kept fingerprint of the same id is there and not
- * `fresh`. */
+/* Measures the machine (about 4 s on cpu) unless a kept fingerprint of the same id is there and not
+ * `fresh`. Of each rate the best that was ever measured is kept: noise only makes a machine look
+ * slower. */
 bool target_probe(struct target *target, bool fresh, struct err *err);
 
 /* Valid until target_close; rates are 0 before target_probe. */
