@@ -673,6 +673,32 @@ static void target_probe__this_machine__plausible_and_kept(void **state)
     assert_true(os_remove_tree(dir, &f->err));
 }
 
+/* It was busy when it was measured, but for one rate, which is better than any measurement. */
+static void target_probe__measured_again__keeps_the_best_of_each_rate(void **state)
+{
+    struct fixture *f = *state;
+    struct target *again = NULL;
+    char *dir = NULL;
+    const char *id = target_features(f->target)->id.text;
+    const char *kept = arena_printf(&f->arena,
+                                    "{\"format\":1,\"id\":\"%s\",\"peak_gflops_f32\":0.01,"
+                                    "\"peak_gflops_f64\":0.01,\"bandwidth_gbs\":[0.01,0.01,"
+                                    "0.01,0.01],\"copy_gbs\":123456,\"measured_wall_ns\":1}",
+                                    id);
+    assert_true(os_make_temp_dir("kope-cache", &f->arena, &dir, &f->err));
+    assert_true(os_write_file(os_path_join(&f->arena, dir, arena_printf(&f->arena, "%s.json", id)),
+                              kept, strlen(kept), false, &f->err));
+    assert_true(target_open("cpu", dir, &again, &f->err));
+    assert_true(target_features(again)->copy_gbs > 123455); /* it was read */
+    if (!target_probe(again, true, &f->err))
+        fail_msg("%s", f->err.message);
+    assert_true(target_features(again)->copy_gbs > 123455);
+    assert_true(target_features(again)->peak_gflops_f32 > 1);
+    assert_true(target_features(again)->bandwidth_gbs[3] > 0.1);
+    target_close(&again);
+    assert_true(os_remove_tree(dir, &f->err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -702,6 +728,7 @@ int main(void)
         cmocka_unit_test(target_build__stored_image_was_changed__built_anew),
         cmocka_unit_test(target_build_all__good_and_bad_ones__results_in_order),
         cmocka_unit_test(target_probe__this_machine__plausible_and_kept),
+        cmocka_unit_test(target_probe__measured_again__keeps_the_best_of_each_rate),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
