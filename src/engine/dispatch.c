@@ -217,16 +217,6 @@ static const char *uses_of(const struct run *run, size_t low, size_t high)
     return arena_printf(run->arena, "%s%s%s", a, a[0] && b[0] ? " " : "", b);
 }
 
-static bool was_tried(const struct run *run, const struct candidate *candidate)
-{
-    const struct hash_id id = candidate_id(candidate);
-    for (size_t i = 0; i < run->tried_count; i++) {
-        if (str_equal(run->tried[i], id.text))
-            return true;
-    }
-    return false;
-}
-
 static bool make_source(struct run *run, const struct regime_split *split, size_t low, size_t high,
                         const char **out, const char **why)
 {
@@ -256,7 +246,7 @@ static bool judge(struct run *run, const struct regime_split *split, size_t low,
         .candidate = build_like(run, flags_of, flags_of == low ? high : low),
     };
     proposal.candidate.source = source;
-    if (was_tried(run, &proposal.candidate)) {
+    if (step_was_tried(run, candidate_id(&proposal.candidate).text)) {
         run->no_dispatch = "the one that promises most was judged already";
         return true;
     }

@@ -243,6 +243,8 @@ bool run_slowest_case(const struct task *task, const struct case_result *cases, 
                       const struct case_result **out, const struct task_case **out_case);
 /* Adds a node for an outcome and tells the search. */
 int step_adopt(struct run *run, int parent, const struct run_node *node);
+/* Is there a node for it? By its recipe; of a candidate that has none, by its id. */
+bool step_was_tried(const struct run *run, const char *what);
 
 /* What to ask for from `node`, and the prompt for it. `*context_id` is "" where none was built. */
 bool step_fill_request(struct run *run, int node, bool large_step, const char *recorded_context,

@@ -48,16 +48,10 @@ static bool sequence_of(struct graph *graph, const char *decision_id, struct are
                         struct sequence *out, struct err *err)
 {
     struct sequence_words words;
-    *out = (struct sequence){.is_known = true};
     if (!sequence_of_decision(graph, decision_id, arena, &words, err))
         return false;
-    out->is_known = words.is_known;
-    for (const char *at = words.text; *at != '\0';) {
-        const size_t length = strcspn(at, " ");
-        if (length > 0 && out->count < MOST_MOVES)
-            out->moves[out->count++] = arena_strndup(arena, at, length);
-        at += length + strspn(at + length, " ");
-    }
+    *out = (struct sequence){.is_known = words.is_known};
+    out->count = sequence_names(words.text, arena, out->moves, MOST_MOVES);
     return true;
 }
 

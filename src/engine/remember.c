@@ -102,11 +102,7 @@ bool remembered_candidate(struct run *run, const struct graph_decision *known,
 
 static bool was_tried(const struct run *run, const struct candidate *candidate)
 {
-    for (size_t i = 0; candidate->recipe && i < run->tried_count; i++) {
-        if (str_equal(run->tried[i], candidate->recipe))
-            return true;
-    }
-    return false;
+    return candidate->recipe && step_was_tried(run, candidate->recipe);
 }
 
 /* Judges what is remembered of `known`; the first says where the run started. */

@@ -51,17 +51,6 @@ static bool was_whole(struct run *run, const struct graph_decision *d, bool *out
     return true;
 }
 
-/* The names in one line, as a decision has them. */
-static void take_moves(struct run *run, const char *moves, struct decision_event *out)
-{
-    while (*moves && out->move_count < DECISION_MAX_MOVES) {
-        const size_t length = strcspn(moves, " ");
-        out->moves[out->move_count++] = arena_strndup(run->arena, moves, length);
-        moves += length;
-        moves += strspn(moves, " ");
-    }
-}
-
 static bool adopt(struct run *run, const struct graph_decision *d, struct err *err)
 {
     struct run_node node = {.decision_id = d->id,
@@ -98,7 +87,8 @@ static bool adopt(struct run *run, const struct graph_decision *d, struct err *e
                                           .recipe = d->recipe,
                                           .compiler = d->compiler,
                                           .flags = d->flags};
-        take_moves(run, d->moves, &decision);
+        decision.move_count =
+            sequence_names(d->moves, run->arena, decision.moves, DECISION_MAX_MOVES);
         return step_judge_decision(run, node_of(run, d->parent), d->id, &decision, &node.candidate,
                                    err);
     }

@@ -5,6 +5,8 @@
 
 #include "graph/look.h"
 
+#include <string.h>
+
 /* A run begins with what an earlier one ended with, and that with what one before it did. */
 enum { MOST_RUNS = 16 };
 
@@ -61,4 +63,16 @@ bool sequence_of_step(struct graph *graph, const char *moves, const char *derive
                       struct arena *arena, struct sequence_words *out, struct err *err)
 {
     return of_step(graph, moves, derived_from, 0, arena, out, err);
+}
+
+size_t sequence_names(const char *text, struct arena *arena, const char **out, size_t capacity)
+{
+    size_t count = 0;
+    for (const char *at = text + strspn(text, " "); *at && count < capacity;) {
+        const size_t length = strcspn(at, " ");
+        out[count++] = arena_strndup(arena, at, length);
+        at += length;
+        at += strspn(at, " ");
+    }
+    return count;
 }

@@ -20,4 +20,7 @@ bool sequence_of_decision(struct graph *graph, const char *decision_id, struct a
 bool sequence_of_step(struct graph *graph, const char *moves, const char *derived_from,
                       struct arena *arena, struct sequence_words *out, struct err *err);
 
+/* The names in such a text, as many as there is room for; how many. */
+size_t sequence_names(const char *text, struct arena *arena, const char **out, size_t capacity);
+
 #endif

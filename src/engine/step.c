@@ -32,6 +32,15 @@ static void add_tried(struct run *run, const char *what)
     run->tried[run->tried_count++] = what;
 }
 
+bool step_was_tried(const struct run *run, const char *what)
+{
+    for (size_t i = 0; i < run->tried_count; i++) {
+        if (str_equal(run->tried[i], what))
+            return true;
+    }
+    return false;
+}
+
 static enum search_step step_of(const struct run_node *node)
 {
     const char *step = node->step ? node->step : "";
