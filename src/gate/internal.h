@@ -38,7 +38,7 @@ enum {
      * time is lost the results are verified; 9: each kind of special value alone, and all probes in
      * each process of a confirmation; 10: what looks impossible is held against the best that was
      * ever measured of the machine */
-    GATE_VERSION = 10,
+    GATE_VERSION = 11,
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
     MAX_PROBES = DISTRIBUTION_COUNT,

@@ -6,19 +6,6 @@
 /* Under this share of the floor a time is impossible: measured rates are good to a few percent. */
 static const double TRUST = 0.8;
 
-/* Bandwidth of the fastest level that may hold the data of a call. Twice the size of a cache still
- * profits from it, so such data counts as held. */
-static double bandwidth_gbs(const struct target_features *features, double bytes, int *level)
-{
-    for (int i = 0; i < 3; i++) {
-        *level = i;
-        if (features->bandwidth_gbs[i] > 0 && bytes <= 2 * (double)features->cache_bytes[i])
-            return features->bandwidth_gbs[i];
-    }
-    *level = 3;
-    return features->bandwidth_gbs[3];
-}
-
 /* The larger of what is read and what is written, as a share of both: loads and stores overlap. */
 static double one_way_share(const struct task *task, const struct task_case *c)
 {
@@ -43,15 +30,15 @@ static double footprint(const struct task *task, const struct task_case *c)
 double roofline_floor_ns(const struct gate *gate, size_t case_index, struct arena *arena,
                          const char **text)
 {
-    static const char *const levels[] = {"L1", "L2", "L3", "memory"};
     const struct task *task = gate->task;
     const struct task_case *c = &task->cases[case_index];
     const struct target_features *features = target_features(gate->target);
     const double peak =
         task->dtype == DTYPE_F64 ? features->peak_gflops_f64 : features->peak_gflops_f32;
     const double flops = dtype_is_float(task->dtype) ? task_flops(task, c) : 0;
-    int level;
-    const double rate = bandwidth_gbs(features, footprint(task, c), &level);
+    /* Data twice as large as a cache still profit from it: they count as held. */
+    const struct data_place place = target_place_of(features, footprint(task, c) / 2);
+    const double rate = place.read_gbs;
     const double bytes = task_bytes(task, c) * one_way_share(task, c);
     const double memory_ns = rate > 0 ? bytes / rate : 0;
     const double compute_ns = peak > 0 ? flops / peak : 0;
@@ -60,7 +47,7 @@ double roofline_floor_ns(const struct gate *gate, size_t case_index, struct aren
     const double floor = fmax(memory_ns, compute_ns) / threads;
     if (text && memory_ns >= compute_ns)
         *text = arena_printf(arena, "%.0f bytes at %.1f GB/s from %s take %.0f ns", bytes,
-                             rate * threads, levels[level], floor);
+                             rate * threads, place.name, floor);
     else if (text)
         *text = arena_printf(arena, "%.0f operations at %.1f Gflop/s take %.0f ns", flops,
                              peak * threads, floor);

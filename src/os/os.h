@@ -52,6 +52,10 @@ size_t os_cpus_allowed(int *cpus, size_t capacity);
 /* Of the machine, whatever this thread may use of it. */
 size_t os_cpus_online(void);
 
+/* Size of a data cache as the C library has it from the processor, nearest first: level 0 to 2; 0
+ * where it says nothing. Shared ones whole, however many share them. */
+int64_t os_cache_bytes(int level);
+
 /* The same processors in the order in which work of many is best given out: one of each core before
  * a second one of any (hyper-threads share a core's units), and the first last, since most
  * interrupts go there. */

@@ -50,6 +50,15 @@ size_t os_cpus_online(void)
     return count > 0 ? (size_t)count : 1;
 }
 
+int64_t os_cache_bytes(int level)
+{
+    static const int names[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE,
+                                _SC_LEVEL3_CACHE_SIZE};
+    const bool is_known = level >= 0 && (size_t)level < sizeof names / sizeof *names;
+    const long bytes = is_known ? sysconf(names[level]) : 0;
+    return bytes > 0 ? bytes : 0;
+}
+
 size_t os_cpus_allowed(int *cpus, size_t capacity)
 {
     cpu_set_t set[CPUS_MAX / CPU_SETSIZE];

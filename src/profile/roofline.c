@@ -15,26 +15,15 @@ const char *roofline_class_name(enum roofline_class roofline)
 /* Under this share of its bound a kernel is held up by something else. */
 #define LATENCY_SHARE 0.25
 
-/* The nearest level that holds `bytes`: its index (memory past the caches). */
-static size_t level_of(const struct target_features *features, double bytes)
-{
-    for (size_t level = 0; level < 3; level++) {
-        if (features->cache_bytes[level] != 0 && bytes <= (double)features->cache_bytes[level])
-            return level;
-    }
-    return 3;
-}
-
 struct roofline profile_roofline(const struct task *task, const struct task_case *c,
                                  const struct target_features *features, int64_t time_ns,
                                  struct arena *arena)
 {
-    static const char *const levels[] = {"L1", "L2", "L3", "memory"};
     struct roofline finding = {.text = ""};
     const double bytes = task_bytes(task, c);
     const double flops = task_flops(task, c);
-    const size_t level = level_of(features, bytes);
-    const double bandwidth = features->bandwidth_gbs[level]; /* GB/s is bytes per ns */
+    const struct data_place place = target_place_of(features, bytes);
+    const double bandwidth = place.read_gbs; /* GB/s is bytes per ns */
     const double peak =
         task->dtype == DTYPE_F64 ? features->peak_gflops_f64 : features->peak_gflops_f32;
     if (time_ns <= 0 || bandwidth <= 0.0 || peak <= 0.0)
@@ -59,7 +48,7 @@ struct roofline profile_roofline(const struct task *task, const struct task_case
                   arena,
                   "[%s] %.3g ms a call is %.2g GB/s, %.0f%% of the %.3g GB/s that %s gives: %s",
                   c->name, (double)time_ns * 1e-6, bytes / (double)time_ns, 100.0 * finding.share,
-                  bandwidth, levels[level], what)
+                  bandwidth, place.name, what)
             : arena_printf(
                   arena,
                   "[%s] %.3g ms a call is %.3g GFLOP/s, %.0f%% of the measured peak of %.4g: %s",

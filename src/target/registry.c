@@ -104,6 +104,27 @@ const struct target_features *target_features(const struct target *target)
     return &target->features;
 }
 
+/* No cache that a machine may have unknown to us is as large. */
+static const double UNKNOWN_CACHE_BYTES = 1024.0 * 1024 * 1024;
+
+struct data_place target_place_of(const struct target_features *features, double bytes)
+{
+    enum { CACHES = 3 };
+    static const char *const names[] = {"L1", "L2", "L3"};
+    struct data_place last = {.name = "an unknown cache"};
+    for (size_t level = 0; level < CACHES; level++) {
+        const double size = (double)features->cache_bytes[level];
+        if (size > 0)
+            last = (struct data_place){names[level], features->bandwidth_gbs[level]};
+        if (bytes <= size)
+            return last;
+    }
+    const bool are_known = features->cache_bytes[CACHES - 1] > 0;
+    if (are_known || bytes > UNKNOWN_CACHE_BYTES)
+        return (struct data_place){"memory", features->bandwidth_gbs[CACHES]};
+    return (struct data_place){"an unknown cache", last.read_gbs};
+}
+
 void target_default_build(const struct target *target, const char **compiler,
                           const char *const **flags, size_t *flag_count)
 {

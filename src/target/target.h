@@ -81,6 +81,17 @@ bool target_probe(struct target *target, bool fresh, struct err *err);
 /* Valid until target_close; rates are 0 before target_probe. */
 const struct target_features *target_features(const struct target *target);
 
+/* Where a kernel finds data of so many bytes, and how fast it reads there. */
+struct data_place {
+    const char *name; /* "L1" to "L3", "memory"; "an unknown cache" */
+    double read_gbs;  /* 0 where nothing is known */
+};
+
+/* The nearest cache that holds them, or memory. Where the last caches are unknown, as in some
+ * virtual machines, there may be any: what one could hold is never said to come from memory, but at
+ * the rate of the last that is known. */
+struct data_place target_place_of(const struct target_features *features, double bytes);
+
 /* By its name, or by that of its family, which means the newest of it; NULL where there is none. */
 const struct target_compiler *target_compiler_named(const struct target *target, const char *name);
 /* Is there one? If not, ERR_NOT_FOUND says which there are. */

@@ -83,9 +83,12 @@ static int64_t parse_size(const char *text)
     return *end == 'K' ? value * 1024 : *end == 'M' ? value * 1024 * 1024 : value;
 }
 
+/* The kernel's account, and where it has none, as in some virtual machines, the processor's own
+ * (x86; zero elsewhere). */
 static void read_caches(struct target_features *f, struct arena *scratch)
 {
     enum { MOST_INDEX = 8 };
+    bool is_known = false;
     for (int i = 0; i < MOST_INDEX; i++) {
         const char *dir = arena_printf(scratch, "/sys/devices/system/cpu/cpu0/cache/index%d", i);
         const char *level = read_small(os_path_join(scratch, dir, "level"), scratch);
@@ -96,7 +99,10 @@ static void read_caches(struct target_features *f, struct arena *scratch)
         const long at = strtol(level, NULL, 10) - 1;
         if (at >= 0 && at < TARGET_MAX_CACHES)
             f->cache_bytes[at] = parse_size(size);
+        is_known = true;
     }
+    for (int level = 0; level < TARGET_MAX_CACHES && !is_known; level++)
+        f->cache_bytes[level] = os_cache_bytes(level);
 }
 
 static int64_t vector_bytes(const char *isa)
