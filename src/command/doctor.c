@@ -66,7 +66,7 @@ static const struct {
     {"hidden clock",
      "the time-stamp counter is not hidden: the scan of its instructions alone stands "
      "between a candidate and a clock",
-     "a kernel with PR_SET_TSC"},
+     "a kernel with PR_SET_TSC, on a processor or hypervisor that traps what it forbids"},
     {"hidden vdso clock",
      "the kernel's page of clocks is not hidden: a candidate that finds it can tell "
      "the time",

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/landlock.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,14 +113,42 @@ static bool unmap_clocks(void)
     return gone;
 }
 
+#if defined(PR_SET_TSC) && defined(__x86_64__)
+static sigjmp_buf clock_is_trapped;
+
+static void on_trapped_clock(int number)
+{
+    (void)number;
+    siglongjmp(clock_is_trapped, 1);
+}
+
+/* Some hypervisors let the kernel set the trap and do not trap: it is tried. */
+static bool trap_clock(void)
+{
+    struct sigaction before;
+    struct sigaction action = {.sa_handler = on_trapped_clock};
+    volatile bool is_trapped = true;
+    (void)sigemptyset(&action.sa_mask);
+    if (prctl(PR_SET_TSC, (long)PR_TSC_SIGSEGV, 0L, 0L, 0L) != 0 ||
+        sigaction(SIGSEGV, &action, &before) != 0)
+        return false;
+    if (sigsetjmp(clock_is_trapped, 1) == 0) {
+        (void)__builtin_ia32_rdtsc();
+        is_trapped = false;
+    }
+    return sigaction(SIGSEGV, &before, NULL) == 0 && is_trapped;
+}
+#else
+static bool trap_clock(void)
+{
+    return false;
+}
+#endif
+
 uint32_t box_hide_clock(void)
 {
-    uint32_t missing = unmap_clocks() ? 0 : RUNNER_LAYER_VDSO;
-#ifdef PR_SET_TSC
-    if (prctl(PR_SET_TSC, (long)PR_TSC_SIGSEGV, 0L, 0L, 0L) != 0)
-#endif
-        missing |= RUNNER_LAYER_TSC;
-    return missing;
+    return (unmap_clocks() ? 0 : (uint32_t)RUNNER_LAYER_VDSO) |
+           (trap_clock() ? 0 : (uint32_t)RUNNER_LAYER_TSC);
 }
 
 static bool limit(__rlimit_resource_t resource, rlim_t value)

@@ -343,6 +343,10 @@ static void session_run__hidden_clock__rejected(void **state)
     assert_int_equal(built.status, BUILD_OK);
     start_with(f, &built, 0, NULL, NULL);
     run(f, LIMIT_NS);
+    if (strstr(target_missing_layers(f->target), "hidden clock")) {
+        print_message("not run to its end: this host does not trap its clock\n");
+        skip();
+    }
     assert_report(f, SESSION_REJECTED, "M12-clock", "clock");
 }
 
