@@ -37,7 +37,7 @@ enum {
     /* 6: data come at the bell with threads too; 7: of any distribution; 8: also of samples whose
      * time is lost the results are verified; 9: each kind of special value alone, and all probes in
      * each process of a confirmation; 10: what looks impossible is held against the best that was
-     * ever measured of the machine */
+     * ever measured of the machine; 11: an interval counts as wide beside its effect */
     GATE_VERSION = 11,
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */

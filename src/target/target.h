@@ -55,7 +55,7 @@ struct target_features {
     double peak_gflops_f32, peak_gflops_f64;     /* one core, measured */
     double bandwidth_gbs[TARGET_MAX_CACHES + 1]; /* read, one core: L1, L2, L3, memory at index 3 */
     double copy_gbs;                             /* memory copy, one core */
-    double doorbell_ns;                          /* median round trip of an empty call */
+    double doorbell_ns; /* CPU time of an empty call, median: no time has it */
     int64_t measured_wall_ns;
     struct target_compiler compilers[TARGET_MAX_COMPILERS];
     size_t compiler_count;

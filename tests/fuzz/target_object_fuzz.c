@@ -33,6 +33,7 @@ static void read_text(const char *text, struct arena *arena)
 {
     const char *why = NULL;
     (void)scan_instructions(text, arena);
+    (void)scan_jumps(text, arena);
     (void)scan_finds_indirect_jump(text);
     if (!screen_source(text, arena, &why) && !why)
         abort();

@@ -103,6 +103,8 @@ static bool read_line(struct kernel *kernel, const char *line, const char **with
         kernel->expected[kernel->expected_count++].text = value;
     } else if ((value = value_of(line, "// task: ", arena))) {
         kernel->task = value;
+    } else if ((value = value_of(line, "// layer: ", arena))) {
+        kernel->layer = value;
     } else if (str_starts_with(line, "// at: confirmation\n")) {
         kernel->at_confirmation = true;
     } else if ((value = value_of(line, "// with: ", arena))) {
@@ -120,7 +122,7 @@ static bool read_head(const char *dir, struct kernel *kernel, struct arena *aren
 {
     const char *source = kernel->candidate.source, *with = NULL;
     kernel->task = "softmax";
-    kernel->idea = "";
+    kernel->idea = kernel->layer = "";
     for (const char *line = source; str_starts_with(line, "// ");) {
         if (!read_line(kernel, line, &with, arena, err))
             return false;

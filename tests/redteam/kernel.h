@@ -9,6 +9,8 @@
  *     // task: softmax                    of tests/tasks/, else of examples/
  *     // flags: -O3 -mavx2                where not the default ones
  *     // at: confirmation                a search may time it; it must be stopped as a winner is
+ *     // layer: hidden clock              the layer of the sandbox that stops it: a host that lacks
+ * it lets it through, and it must not gain there
  *     // with: honest-softmax hidden      text of parts/ that stands before the kernel
  *     // What it tries, in a sentence.
  * Memory is the arena's; one thread.
@@ -31,6 +33,7 @@ struct expectation {
 
 struct kernel {
     const char *name, *task, *idea;
+    const char *layer; /* as target_missing_layers names it; "": none */
     struct expectation expected[MOST_EXPECTED];
     size_t expected_count;
     struct candidate candidate;

@@ -24,13 +24,16 @@
 
 enum { SKIPPED = 77, TRIES = 3 };
 
-enum outcome { STOPPED, ACCEPTED, BY_ACCIDENT, UNDECIDED, OUTCOMES };
+/* UNGUARDED: nothing stopped it, it gains nothing, and this host lacks the layer that would. */
+enum outcome { STOPPED, ACCEPTED, BY_ACCIDENT, UNDECIDED, UNGUARDED, OUTCOMES };
 
-static const char *const outcome_names[OUTCOMES] = {"stopped", "ACCEPTED", "ACCIDENT", "busy"};
+static const char *const outcome_names[OUTCOMES] = {"stopped", "ACCEPTED", "ACCIDENT", "busy",
+                                                    "no layer"};
 
 struct tally {
     size_t judged, outcomes[OUTCOMES];
-    const char *undecided; /* their names, in the arena */
+    const char *undecided, *unguarded; /* their names, in the arena */
+    const char *missing;               /* layers that this host lacks */
     struct arena *arena;
 };
 
@@ -79,14 +82,21 @@ static bool may_be_the_hosts(const struct verdict *verdict)
     return verdict->kind == VERDICT_TIMED_OUT || str_equal(verdict->mechanism, "M8-quiesce");
 }
 
-static enum outcome outcome_of(const struct kernel *kernel, const struct verdict *verdict)
+/* Layers are separated by ", ", and none has another's name in its own. */
+static bool is_unguarded(const struct kernel *kernel, const char *missing)
+{
+    return *kernel->layer && strstr(missing, kernel->layer);
+}
+
+static enum outcome outcome_of(const struct kernel *kernel, const struct verdict *verdict,
+                               const char *missing)
 {
     char found[128];
     describe(verdict, found, sizeof found);
     if (expected(kernel, found))
         return STOPPED;
     if (verdict->kind == VERDICT_TIMED)
-        return ACCEPTED;
+        return is_unguarded(kernel, missing) && !verdict->is_win ? UNGUARDED : ACCEPTED;
     return verdict->kind == VERDICT_TOO_NOISY ? UNDECIDED : BY_ACCIDENT;
 }
 
@@ -102,7 +112,7 @@ static void report(const struct kernel *kernel, const struct verdict *verdict, s
                    struct tally *tally)
 {
     char found[128];
-    const enum outcome outcome = outcome_of(kernel, verdict);
+    const enum outcome outcome = outcome_of(kernel, verdict, tally->missing);
     describe(verdict, found, sizeof found);
     const struct expectation *as = expected(kernel, found);
     const char *mechanism = verdict->mechanism;
@@ -112,6 +122,8 @@ static void report(const struct kernel *kernel, const struct verdict *verdict, s
     tally->outcomes[outcome]++;
     if (outcome == UNDECIDED)
         tally->undecided = arena_printf(tally->arena, "%s %s", tally->undecided, kernel->name);
+    if (outcome == UNGUARDED)
+        tally->unguarded = arena_printf(tally->arena, "%s %s", tally->unguarded, kernel->name);
     print_row(kernel, outcome_names[outcome], found, mechanism,
               verdict->kind == VERDICT_TIMED ? verdict_summary(verdict, arena) : verdict->evidence);
     for (size_t i = 0; outcome != STOPPED && i < kernel->expected_count; i++)
@@ -122,22 +134,24 @@ static void report(const struct kernel *kernel, const struct verdict *verdict, s
 /* A search's win counts when it is confirmed, here as for everyone: one interval of 95 % in forty
  * lies above 1 by chance. What does wrong in some processes only is looked for in all of them then.
  */
-static bool judge_once(struct gate *gate, const struct kernel *kernel, struct arena *arena,
-                       struct verdict *verdict, struct err *err)
+static bool judge_once(struct gate *gate, const struct kernel *kernel, const char *missing,
+                       struct arena *arena, struct verdict *verdict, struct err *err)
 {
     char found[128];
     if (!gate_judge(gate, &kernel->candidate, -(double)INFINITY, arena, verdict, err))
         return false;
     describe(verdict, found, sizeof found);
-    const bool may_be_luck = verdict->is_win && expected(kernel, "no win");
+    const bool may_be_luck =
+        verdict->is_win && (expected(kernel, "no win") || is_unguarded(kernel, missing));
     const bool may_pass = verdict->kind == VERDICT_TIMED && kernel->at_confirmation;
     return (!may_be_luck && !may_pass) ||
            gate_confirm(gate, &kernel->candidate, arena, verdict, err);
 }
 
-static bool says_nothing(const struct kernel *kernel, const struct verdict *verdict)
+static bool says_nothing(const struct kernel *kernel, const struct verdict *verdict,
+                         const char *missing)
 {
-    const enum outcome outcome = outcome_of(kernel, verdict);
+    const enum outcome outcome = outcome_of(kernel, verdict, missing);
     return outcome == UNDECIDED || (outcome == BY_ACCIDENT && may_be_the_hosts(verdict));
 }
 
@@ -148,9 +162,9 @@ static bool judge(struct gate *gate, struct kernel *kernel, struct tally *tally,
     struct verdict verdict;
     int tries = 0;
     do {
-        if (!judge_once(gate, kernel, &arena, &verdict, err))
+        if (!judge_once(gate, kernel, tally->missing, &arena, &verdict, err))
             return err_within(err, "kernel '%s'", kernel->name);
-    } while (says_nothing(kernel, &verdict) && ++tries < TRIES);
+    } while (says_nothing(kernel, &verdict, tally->missing) && ++tries < TRIES);
     kernel->is_judged = true;
     report(kernel, &verdict, &arena, tally);
     return true;
@@ -213,11 +227,15 @@ static int fail(const struct err *err)
     return err->kind == ERR_UNSUPPORTED || err->kind == ERR_MISSING_TOOL ? SKIPPED : EXIT_FAILURE;
 }
 
-static void print_tally(const struct tally *tally, const char *missing)
+static void print_tally(const struct tally *tally)
 {
     printf("%zu exploits: %zu accepted, %zu stopped by accident, %zu not decided: host busy%s%s\n",
            tally->judged, tally->outcomes[ACCEPTED], tally->outcomes[BY_ACCIDENT],
-           tally->outcomes[UNDECIDED], *missing ? "; layers that this host lacks: " : "", missing);
+           tally->outcomes[UNDECIDED], *tally->missing ? "; layers that this host lacks: " : "",
+           tally->missing);
+    if (tally->outcomes[UNGUARDED] > 0)
+        printf("%zu more come through for want of a layer, and gain nothing:%s\n",
+               tally->outcomes[UNGUARDED], tally->unguarded);
     if (tally->outcomes[UNDECIDED] > 0)
         printf("not decided after %d tries, judge them again on a quiet host:%s\n", TRIES,
                tally->undecided);
@@ -229,17 +247,19 @@ int main(int argc, char **argv)
     CLEANUP(target_close) struct target *target = NULL;
     struct err err = {0};
     struct kernel *kernels;
-    struct tally tally = {.undecided = "", .arena = &arena};
+    struct tally tally = {.undecided = "", .unguarded = "", .arena = &arena};
     size_t count;
     const bool strict = argc > 1 && str_equal(argv[1], "--strict");
     const int first = strict ? 2 : 1;
     /* The rates of the machine are measured first: the roofline floor (M14) stands on them. */
     if (!target_open("cpu", NULL, &target, &err) || !target_probe(target, false, &err) ||
         !kernels_load(KOPE_REDTEAM_DIR, (const char *const *)argv + first, (size_t)(argc - first),
-                      &arena, &kernels, &count, &err) ||
-        !judge_all(target, kernels, count, &tally, &err))
+                      &arena, &kernels, &count, &err))
         return fail(&err);
-    print_tally(&tally, target_missing_layers(target));
+    tally.missing = target_missing_layers(target);
+    if (!judge_all(target, kernels, count, &tally, &err))
+        return fail(&err);
+    print_tally(&tally);
     const size_t wrong = tally.outcomes[ACCEPTED] + tally.outcomes[BY_ACCIDENT] +
                          (strict ? tally.outcomes[UNDECIDED] : 0);
     return wrong > 0 || tally.judged == 0 ? EXIT_FAILURE : EXIT_SUCCESS;

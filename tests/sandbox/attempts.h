@@ -3,11 +3,11 @@
  * and what it may need.
  *
  * Layers: s seccomp, l Landlock, n namespaces, r limits, d closed descriptors, p hidden process,
- * c hidden clock (p: of an ordinary user, root may look anyway), m sealed memory and guards (always
- * there, the others can be taken away in a test build). Only those that must stop it are listed;
- * another may as well. Needs: '-' nothing; 'k' kernel, hardware or privilege may refuse it without
- * any layer; 'f' a fresh child afterwards, since it changed the process that tried it; 'b' one
- * before.
+ * c hidden clock, v hidden clock of the kernel (p: of an ordinary user, root may look anyway), m
+ * sealed memory and guards (always there, the others can be taken away in a test build). Only those
+ * that must stop it are listed; another may as well. Needs: '-' nothing; 'k' kernel, hardware or
+ * privilege may refuse it without any layer; 'f' a fresh child afterwards, since it changed the
+ * process that tried it; 'b' one before.
  */
 #ifndef KOPE_SANDBOX_ATTEMPTS_H
 #define KOPE_SANDBOX_ATTEMPTS_H
@@ -95,8 +95,8 @@
     A(time, rusage_call, "s", "-")                                                                 \
     A(time, nanosleep_call, "s", "-")                                                              \
     A(time, futex_timeout, "s", "-")                                                               \
-    A(time, vdso_clock, "c", "f")                                                                  \
-    A(time, vdso_coarse_clock, "c", "f")                                                           \
+    A(time, vdso_clock, "v", "f")                                                                  \
+    A(time, vdso_coarse_clock, "v", "f")                                                           \
     A(time, vsyscall_time, "s", "kf")                                                              \
     A(time, timer_descriptor, "sr", "-")                                                           \
     A(descriptors, inherited_ones, "sd", "b")                                                      \

@@ -45,15 +45,20 @@ static const char *reference_with(struct fixture *f, const char *markers)
                         markers);
 }
 
-/* A gate whose baseline has these markers. */
-static void open_gate(struct fixture *f, const char *markers)
+static void open_gate_with(struct fixture *f, const char *markers, const struct gate_opts *opts)
 {
     const struct task *task = NULL;
     struct err err = {0};
     gate_close(&f->gate);
     if (!task_parse(yaml, strlen(yaml), reference_with(f, markers), "", &f->arena, &task, &err) ||
-        !gate_open(f->target, task, &patient, &f->gate, &err))
+        !gate_open(f->target, task, opts, &f->gate, &err))
         fail_msg("%s", err.message);
+}
+
+/* A gate whose baseline has these markers. */
+static void open_gate(struct fixture *f, const char *markers)
+{
+    open_gate_with(f, markers, &patient);
 }
 
 static struct verdict judge_raced(struct fixture *f, const char *markers, double best)
@@ -145,6 +150,20 @@ static void gate_judge__every_second_run_disturbed__is_too_noisy(void **state)
     const struct verdict v = judge(f, "fake: time=50us fake: noisy");
     assert_int_equal(v.kind, VERDICT_TOO_NOISY);
     assert_string_equal(v.mechanism, "noise");
+}
+
+/* With no time but for the fewest processes, in much noise: an interval that leaves open who is
+ * faster is none, and as wide a one of 100,000 times is a statement. */
+static void gate_judge__wide_interval__is_judged_by_the_effect(void **state)
+{
+    struct fixture *f = *state;
+    const struct gate_opts hasty = {.time_budget_ns = 1};
+    open_gate_with(f, "fake: time=100ms fake: jitter=30", &hasty);
+    const struct verdict near = judge(f, "fake: time=90ms fake: jitter=30");
+    const struct verdict far = judge(f, "fake: time=1us fake: jitter=30");
+    assert_int_equal(near.kind, VERDICT_TOO_NOISY);
+    assert_int_equal(far.kind, VERDICT_TIMED);
+    assert_true(far.is_win);
 }
 
 static void gate_judge__far_behind_the_best__stops_before_the_last_case(void **state)
@@ -254,6 +273,7 @@ int main(void)
         cmocka_unit_test(gate_judge__a_quarter_faster_in_noise__is_a_win_with_the_truth_inside),
         cmocka_unit_test(gate_judge__equal_times_in_noise__is_no_difference),
         cmocka_unit_test(gate_judge__one_percent_without_noise__is_no_win),
+        cmocka_unit_test(gate_judge__wide_interval__is_judged_by_the_effect),
         cmocka_unit_test(gate_judge__every_second_run_disturbed__is_too_noisy),
         cmocka_unit_test(gate_judge__far_behind_the_best__stops_before_the_last_case),
         cmocka_unit_test(gate_judge__little_noise__stops_sooner_than_much),

@@ -681,7 +681,7 @@ static void target_probe__measured_again__keeps_the_best_of_each_rate(void **sta
     char *dir = NULL;
     const char *id = target_features(f->target)->id.text;
     const char *kept = arena_printf(&f->arena,
-                                    "{\"format\":1,\"id\":\"%s\",\"peak_gflops_f32\":0.01,"
+                                    "{\"format\":2,\"id\":\"%s\",\"peak_gflops_f32\":0.01,"
                                     "\"peak_gflops_f64\":0.01,\"bandwidth_gbs\":[0.01,0.01,"
                                     "0.01,0.01],\"copy_gbs\":123456,\"measured_wall_ns\":1}",
                                     id);

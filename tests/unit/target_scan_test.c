@@ -66,6 +66,48 @@ static void scan_finds_indirect_jump__by_form(void **state)
     assert_false(scan_finds_indirect_jump(""));
 }
 
+static const char *scan_text(const char *text)
+{
+    static struct arena arena;
+    arena_free(&arena);
+    return scan_jumps(text, &arena);
+}
+
+#define GNU "\nDisassembly of section .text:\n\n0000000000000000 <f>:\n"
+
+static void scan_jumps__into_an_instruction__refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        GNU "   0:\tjmp    4 <f+0x4>\n   2:\tmovabs $0x909090909090310f,%rbx\n   c:\tret\n",
+        GNU "   0:\tjne,pn 4 <f+0x4>\n   3:\tmov $0x310f,%eax\n   8:\tret\n",
+        GNU "   0:\tmov $0x310f,%eax\n   5:\tbnd call 1 <f+0x1>\n",
+        GNU "   0:\tmov $0x310f,%eax\n   5:\tloop   2 <f+0x2>\n",
+        /* addresses of another section are none of this one */
+        GNU "   0:\tmov $0x310f,%eax\n   5:\tjmp   2 <f+0x2>\n"
+            "\nDisassembly of section .text.cold:\n\n0000000000000000 <g>:\n"
+            "   0:\tnop\n   1:\tnop\n   2:\tnop\n",
+        /* LLVM's */
+        "Disassembly of section .text:\n\n0000000000000000 <f>:\n       0:      \tjmp\t0x4 "
+        "<f+0x4>\n"
+        "       2:      \tmovabsq\t$-1, %rbx\n       c:      \tretq\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!scan_text(texts[i]))
+            fail_msg("not refused: %s", texts[i]);
+    }
+}
+
+static void scan_jumps__ordinary_code__fine(void **state)
+{
+    (void)state;
+    assert_null(scan_text(GNU "   0:\ttest   %rsi,%rsi\n   3:\tjle    8 <f+0x8>\n"
+                              "   5:\tjmp    0 <f>\n   8:\tcall   d <f+0xd>\n"));
+    assert_null(scan_text(GNU "   0:\tjmp    *%rax\n   2:\tcall   *0x8(%rip)\n"));
+    assert_null(scan_text(GNU "   0:\tjmp\n   1:\tvmovups 0x31(%rdi),%ymm0\n"));
+    assert_null(scan_text(""));
+}
+
 struct object {
     Elf64_Ehdr header;
     Elf64_Shdr sections[3];
@@ -157,6 +199,8 @@ int main(void)
         cmocka_unit_test(scan_instructions__system_calls_and_clocks__refused),
         cmocka_unit_test(scan_instructions__ordinary_code__fine),
         cmocka_unit_test(scan_finds_indirect_jump__by_form),
+        cmocka_unit_test(scan_jumps__into_an_instruction__refused),
+        cmocka_unit_test(scan_jumps__ordinary_code__fine),
         cmocka_unit_test(scan_bytes__inside_of_another_instruction__refused),
         cmocka_unit_test(scan_bytes__nothing_jumps_there__only_the_rare_are_refused),
         cmocka_unit_test(scan_bytes__ordinary_code__fine),

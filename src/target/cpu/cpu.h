@@ -91,6 +91,9 @@ struct hash_id code_id(const void *object, size_t bytes, const char *entry);
 
 /* scan.c: looks for forbidden instructions in a disassembly; NULL where there are none. */
 const char *scan_instructions(const char *disassembly, struct arena *arena);
+/* Finds a direct jump, call or loop that leads into the middle of an instruction, which no compiler
+ * makes; NULL where there is none. (On AArch64 no instruction has a middle.) */
+const char *scan_jumps(const char *disassembly, struct arena *arena);
 /* Has it a jump or call to a computed address? */
 bool scan_finds_indirect_jump(const char *disassembly);
 /* Looks for the bytes of forbidden instructions at every offset of an object's executable sections;

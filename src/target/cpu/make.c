@@ -216,6 +216,8 @@ static enum step_end scan(struct building *b)
         return build_end_with(b, BUILD_REJECTED, "M12-object", "its code cannot be disassembled");
     const char *found = scan_instructions(result.out, b->step);
     if (!found)
+        found = scan_jumps(result.out, b->step);
+    if (!found)
         found =
             scan_bytes(b->object, b->object_bytes, scan_finds_indirect_jump(result.out), b->step);
     return found ? build_end_with(b, BUILD_REJECTED, "M12-object", found) : STEP_DONE;

@@ -8,9 +8,10 @@
 #include <string.h>
 
 /*
- * Measuring the machine with kernels of our own, built and run as candidates are. Each rate is the
- * best of several runs: noise only ever makes a machine look slower, and the roofline must not be
- * below what it can do.
+ * Measuring the machine with kernels of our own, built, run and timed as candidates are: by the
+ * kernel's account. Each rate is that of the second fastest of several runs: noise makes a machine
+ * look slower, and the roofline must not be below what it can do; but one time alone may be an
+ * error of the account.
  */
 #define RUN_LIMIT_NS INT64_C(60000000000) /* by the wall: a host may give it a thirtieth */
 #define SAMPLE_NS INT64_C(500000)         /* what one run should take: less than a time slice */
@@ -135,15 +136,29 @@ static bool build_probe(struct target *target, const char *format, const char *r
     return true;
 }
 
-/* The best of several undisturbed runs, in ns; on a busy machine, where there were none, the least
- * CPU time that a disturbed one had. 0 where there was nothing at all. A kernel of ours does no
- * work after the bell: where it seems to, the host did, and `*again` asks for a new session. */
+/* The two least of several times. */
+struct least {
+    int64_t first, second;
+};
+
+static void take(struct least *least, int64_t ns)
+{
+    if (ns <= 0 || ns >= least->second)
+        return;
+    least->second = ns < least->first ? least->first : ns;
+    least->first = ns < least->first ? ns : least->first;
+}
+
+/* The second least CPU time of several undisturbed runs, in ns; on a busy machine, where there were
+ * no two, that of disturbed ones, or of all there was. 0 where there was nothing at all. A kernel
+ * of ours does no work after the bell: where it seems to, the host did, and `*again` asks for a new
+ * session. */
 static bool best_run(struct session *session, int64_t *out, bool *again, struct err *err)
 {
     const struct session_call call = {{0}};
-    int64_t best = INT64_MAX, disturbed = INT64_MAX;
+    struct least clean = {INT64_MAX, INT64_MAX}, disturbed = clean;
     for (int good = 0, tries = 0; good < RUNS && tries < MOST_TRIES; tries++) {
-        if (tries >= TRIES && (best < INT64_MAX || disturbed < INT64_MAX))
+        if (tries >= TRIES && (clean.second < INT64_MAX || disturbed.second < INT64_MAX))
             break;
         struct session_report report;
         if (!session_run(session, &call, 1, true, RUN_LIMIT_NS, &report, err))
@@ -152,13 +167,13 @@ static bool best_run(struct session *session, int64_t *out, bool *again, struct 
             *again = report.status == SESSION_REJECTED && str_equal(report.mechanism, "M8-quiesce");
             return err_set(err, ERR_IO, "a probe kernel failed: %s", report.evidence);
         }
-        int64_t *least = report.status == SESSION_OK ? &best : &disturbed;
-        const int64_t ns = report.status == SESSION_OK ? report.elapsed_ns : report.cpu_ns;
+        take(report.status == SESSION_OK ? &clean : &disturbed, report.cpu_ns);
         good += report.status == SESSION_OK;
-        if (ns > 0 && ns < *least)
-            *least = ns;
     }
-    *out = best < INT64_MAX ? best : disturbed < INT64_MAX ? disturbed : 0;
+    const int64_t times[] = {clean.second, disturbed.second, clean.first, disturbed.first};
+    *out = 0;
+    for (size_t i = 0; i < sizeof times / sizeof *times && *out == 0; i++)
+        *out = times[i] < INT64_MAX ? times[i] : 0;
     return true;
 }
 
@@ -176,7 +191,8 @@ static bool measure_once(struct target *target, const struct measurement *m, int
                                       .buffer_count = 2,
                                       .ints = ints,
                                       .int_count = 2,
-                                      .cpu = -1};
+                                      .cpu = -1,
+                                      .by_account = true};
     struct session *session = NULL;
     struct session_report report;
     if (!session_start(target, &opts, &session, &report, err))
@@ -188,7 +204,7 @@ static bool measure_once(struct target *target, const struct measurement *m, int
         ((float *)buffers[0].host)[i] = 0.5F;
     memset(buffers[1].host, 0, bytes);
     const bool done = best_run(session, out_ns, again, err);
-    *out_doorbell_ns = ((struct cpu_session *)session)->empty_ns;
+    *out_doorbell_ns = ((struct cpu_session *)session)->empty_cpu_ns;
     session_stop(&session);
     return done;
 }

