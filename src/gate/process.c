@@ -123,7 +123,7 @@ struct round {
     struct warm_rig *baseline;
     int process;
     bool is_slow_baseline, is_slow_candidate;
-    bool is_examined; /* counts only if every probe was in a sample of it */
+    bool is_examined;         /* counts only if every probe was in a sample of it */
     int64_t start_ns, end_ns; /* its share of the time is up */
     bool is_lost;
 };

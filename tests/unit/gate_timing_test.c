@@ -4,6 +4,7 @@
  */
 #include "base/str.h"
 #include "gate/gate.h"
+#include "target/driver.h"
 #include "target/target.h"
 #include "task/task.h"
 #include "task/verdict.h"
@@ -16,6 +17,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char yaml[] =
@@ -166,6 +168,58 @@ static void gate_judge__wide_interval__is_judged_by_the_effect(void **state)
     assert_true(far.is_win);
 }
 
+/* Of slow calls, whose time is up, it is not tried for ever: some 28 pairs, 4 in a process. */
+static void gate_judge__every_run_disturbed__is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    const struct gate_opts hasty = {.time_budget_ns = 1};
+    open_gate_with(f, "fake: time=100ms", &hasty);
+    const struct verdict v = judge(f, "fake: time=50ms fake: disturbed");
+    long long dropped = 0, attempts = 0;
+    assert_int_equal(v.kind, VERDICT_TOO_NOISY);
+    const char *counts = strstr(v.evidence, "in two attempts; ");
+    assert_non_null(counts);
+    assert_int_equal(sscanf(counts, "in two attempts; %lld of %lld", &dropped, &attempts), 2);
+    assert_int_equal(dropped, attempts);
+    assert_in_range(attempts, 28, 32);
+}
+
+/* 32 KiB at 200 GB/s from the first cache of the fake machine are 82 ns one way. */
+static void gate_judge__faster_than_the_machine__is_rejected(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+    assert_true(target_probe(f->target, false, &err));
+    open_gate(f, "fake: time=100us");
+    const struct verdict v = judge(f, "fake: time=2ns");
+    assert_int_equal(v.kind, VERDICT_REJECTED);
+    assert_string_equal(v.mechanism, "M14-roofline");
+}
+
+static bool too_busy(struct target *target, bool fresh, struct err *err)
+{
+    (void)target;
+    return !fresh || err_set(err, ERR_BUSY, "this machine is too busy to be measured");
+}
+
+/* Nobody is accused by rates that were measured once. */
+static void gate_judge__faster_than_a_busy_machine__is_too_noisy(void **state)
+{
+    struct fixture *f = *state;
+    struct err err = {0};
+    const struct target_driver *driver = f->target->driver;
+    struct target_driver busy = *driver;
+    assert_true(target_probe(f->target, false, &err));
+    open_gate(f, "fake: time=100us");
+    busy.probe = too_busy;
+    f->target->driver = &busy;
+    const struct verdict v = judge(f, "fake: time=3ns");
+    f->target->driver = driver;
+    assert_int_equal(v.kind, VERDICT_TOO_NOISY);
+    assert_string_equal(v.mechanism, "noise");
+    assert_non_null(strstr(v.evidence, "the machine cannot be measured again"));
+}
+
 static void gate_judge__far_behind_the_best__stops_before_the_last_case(void **state)
 {
     struct fixture *f = *state;
@@ -275,6 +329,7 @@ int main(void)
         cmocka_unit_test(gate_judge__one_percent_without_noise__is_no_win),
         cmocka_unit_test(gate_judge__wide_interval__is_judged_by_the_effect),
         cmocka_unit_test(gate_judge__every_second_run_disturbed__is_too_noisy),
+        cmocka_unit_test(gate_judge__every_run_disturbed__is_given_up),
         cmocka_unit_test(gate_judge__far_behind_the_best__stops_before_the_last_case),
         cmocka_unit_test(gate_judge__little_noise__stops_sooner_than_much),
         cmocka_unit_test(gate_judge__short_calls__the_empty_call_is_subtracted),
@@ -283,6 +338,9 @@ int main(void)
         cmocka_unit_test(gate_judge__last_element_written_after_the_bell__is_rejected),
         cmocka_unit_test(gate_judge__all_written_before_the_bell__is_rejected_as_not_written),
         cmocka_unit_test(gate_judge__the_record__holds_how_it_was_measured),
+        /* The last: from now on the machine has rates. */
+        cmocka_unit_test(gate_judge__faster_than_the_machine__is_rejected),
+        cmocka_unit_test(gate_judge__faster_than_a_busy_machine__is_too_noisy),
     };
     return cmocka_run_group_tests_name("gate_timing", tests, open_target, close_target);
 }

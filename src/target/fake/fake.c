@@ -31,6 +31,7 @@
  *   fake: crash, fake: hang     the call ends so
  *   fake: cheat MECHANISM       the session reports that mechanism
  *   fake: noisy                 every second run is reported as disturbed
+ *   fake: disturbed             every run is
  *   fake: notes-late            no record: the compiler is not done in time
  *   fake: hot-loop              the code is a loop of scalar additions
  *   fake: missed LINE WORDS     gcc's record says that the loop there is not vectorized, and why
@@ -72,7 +73,7 @@ struct fake_image {
     enum fake_kernel kernel;
     bool is_double;
     bool in_place; /* x and y are the first buffer */
-    bool wrong, nothing, crash, hang, noisy;
+    bool wrong, nothing, crash, hang, noisy, disturbed;
     bool early, late;
     int64_t call_ns, cold_ns;
     struct fake_regime small, large; /* sizes that take another time */
@@ -306,6 +307,7 @@ static struct fake_image *make_image(const struct build_request *request, struct
     image->crash = has_marker(source, "crash");
     image->hang = has_marker(source, "hang");
     image->noisy = has_marker(source, "noisy");
+    image->disturbed = has_marker(source, "disturbed");
     image->early = has_marker(source, "early");
     image->late = has_marker(source, "late");
     image->call_ns = call_time(source, "fake: time=", is_empty ? 0 : DEFAULT_CALL_NS);
@@ -527,7 +529,7 @@ static bool fake_run(struct session *session, const struct session_call *calls, 
         report_as(s, report, SESSION_CRASHED, "signal", "read address 0x0: a null pointer");
     else if (count > 0 && (s->image.hang || report->elapsed_ns > limit_ns))
         report_as(s, report, SESSION_TIMED_OUT, "limit", "still running at the limit, killed");
-    else if (s->image.noisy && s->runs % 2 == 1)
+    else if (s->image.disturbed || (s->image.noisy && s->runs % 2 == 1))
         report_as(s, report, SESSION_NOISY, "switches", "as the script wants");
     if (s->dead)
         return true;
