@@ -101,6 +101,15 @@ static double error_by_process(const struct steps *steps, uint64_t seed)
            stats_student_quantile(0.5 + confidence / 2, processes - 1);
 }
 
+bool interval_says_nothing(const struct stats_interval *interval)
+{
+    /* 28 % either way, or an eighth of the effect's logarithm: the latter from seven times on, for
+     * candidates whose baseline takes seconds, where five pairs leave little more. */
+    const double wide = 0.25, wide_of_effect = 1.0 / 8;
+    const double half_width = (interval->high - interval->low) / 2;
+    return !(half_width <= fmax(wide, wide_of_effect * fabs(interval->mid)));
+}
+
 double pairs_noise(const struct timed_pairs *all, uint64_t seed)
 {
     struct steps steps;

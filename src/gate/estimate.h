@@ -45,6 +45,10 @@ double look_confidence(size_t look, bool is_last);
 struct stats_interval pairs_interval(const struct timed_pairs *all, double confidence,
                                      uint64_t seed);
 
+/* Of logarithms: so wide that it says nothing but that the host is busy, and wide beside what it
+ * tells of too. */
+bool interval_says_nothing(const struct stats_interval *interval);
+
 /*
  * What an A/A experiment of this many pairs would show by chance: samples of the baseline that
  * follow each other directly are pairs of identical code, as near in time as those of a pair. Two

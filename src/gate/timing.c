@@ -27,13 +27,6 @@ enum {
 
 static const int look_processes[LOOKS] = {6, 10, 18, 32, 64};
 
-/* An interval this wide either way (28 %) says nothing but that the host is busy, */
-static const double WIDE = 0.25;
-
-/* unless it is narrow beside what it tells of: this part of the effect's logarithm. It matters from
- * seven times on, for candidates whose baseline takes seconds: five pairs leave little more. */
-static const double WIDE_OF_EFFECT = 1.0 / 8;
-
 /* With one of 1.2 % either way a difference of 5 % is seen; see decision 17. */
 static const double WIDE_ENOUGH_TO_GO_ON = 0.012;
 
@@ -109,9 +102,7 @@ static bool is_noisy(const struct series *s)
         return true;
     if ((s->candidate_noisy - s->baseline_noisy) * 5 > s->attempts)
         return true;
-    const double half_width = (s->interval.high - s->interval.low) / 2;
-    return !(half_width <= fmax(WIDE, WIDE_OF_EFFECT * fabs(s->interval.mid))) &&
-           !(s->interval.high < s->race.behind);
+    return interval_says_nothing(&s->interval) && !(s->interval.high < s->race.behind);
 }
 
 /* --- a case ---------------------------------------------------------------------------------- */

@@ -175,6 +175,25 @@ static void pairs_noise__one_pair_a_process__is_between_processes(void **state)
     free(all);
 }
 
+static bool says_nothing(double low, double high)
+{
+    const struct stats_interval logs = {(log(low) + log(high)) / 2, log(low), log(high), 5};
+    return interval_says_nothing(&logs);
+}
+
+static void interval_says_nothing__wide_beside_its_effect(void **state)
+{
+    (void)state;
+    assert_false(says_nothing(0.80, 1.25));
+    assert_true(says_nothing(0.75, 1.35));
+    assert_true(says_nothing(1.5, 3.0));
+    assert_true(says_nothing(1 / 3.0, 1 / 1.5));
+    assert_false(says_nothing(180.0, 750.0));
+    assert_true(says_nothing(120.0, 1100.0));
+    const struct stats_interval none = {NAN, NAN, NAN, 0};
+    assert_true(interval_says_nothing(&none));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +204,7 @@ int main(void)
         cmocka_unit_test(look_confidence__every_path__has_the_same_error),
         cmocka_unit_test(pairs_noise__known_noise__is_the_error_of_the_median),
         cmocka_unit_test(pairs_noise__one_pair_a_process__is_between_processes),
+        cmocka_unit_test(interval_says_nothing__wide_beside_its_effect),
     };
     return cmocka_run_group_tests_name("gate_estimate", tests, NULL, NULL);
 }

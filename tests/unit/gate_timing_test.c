@@ -154,20 +154,6 @@ static void gate_judge__every_second_run_disturbed__is_too_noisy(void **state)
     assert_string_equal(v.mechanism, "noise");
 }
 
-/* With no time but for the fewest processes, in much noise: an interval that leaves open who is
- * faster is none, and as wide a one of 100,000 times is a statement. */
-static void gate_judge__wide_interval__is_judged_by_the_effect(void **state)
-{
-    struct fixture *f = *state;
-    const struct gate_opts hasty = {.time_budget_ns = 1};
-    open_gate_with(f, "fake: time=100ms fake: jitter=30", &hasty);
-    const struct verdict near = judge(f, "fake: time=90ms fake: jitter=30");
-    const struct verdict far = judge(f, "fake: time=1us fake: jitter=30");
-    assert_int_equal(near.kind, VERDICT_TOO_NOISY);
-    assert_int_equal(far.kind, VERDICT_TIMED);
-    assert_true(far.is_win);
-}
-
 /* Of slow calls, whose time is up, it is not tried for ever: some 28 pairs, 4 in a process. */
 static void gate_judge__every_run_disturbed__is_given_up(void **state)
 {
@@ -327,7 +313,6 @@ int main(void)
         cmocka_unit_test(gate_judge__a_quarter_faster_in_noise__is_a_win_with_the_truth_inside),
         cmocka_unit_test(gate_judge__equal_times_in_noise__is_no_difference),
         cmocka_unit_test(gate_judge__one_percent_without_noise__is_no_win),
-        cmocka_unit_test(gate_judge__wide_interval__is_judged_by_the_effect),
         cmocka_unit_test(gate_judge__every_second_run_disturbed__is_too_noisy),
         cmocka_unit_test(gate_judge__every_run_disturbed__is_given_up),
         cmocka_unit_test(gate_judge__far_behind_the_best__stops_before_the_last_case),
