@@ -37,7 +37,8 @@ enum {
     /* 6: data come at the bell with threads too; 7: of any distribution; 8: also of samples whose
      * time is lost the results are verified; 9: each kind of special value alone, and all probes in
      * each process of a confirmation; 10: what looks impossible is held against the best that was
-     * ever measured of the machine; 11: an interval counts as wide beside its effect */
+     * ever measured of the machine; 11: an interval counts as wide beside its effect, a process
+     * measures for as long as it took to begin, and shared caches and memory are trusted less */
     GATE_VERSION = 11,
     PAGE_BYTES = 4096,
     ROOM_MARGIN_BYTES = 256, /* around an argument, for placements and canaries */
@@ -522,12 +523,10 @@ bool sample_pair(struct judgement *j, size_t case_index, struct rig *baseline,
 
 /* --- roofline.c ------------------------------------------------------------------------------- */
 
-/* Least possible time of a call in ns, 0 where the rates are unknown; the arithmetic in words. */
-double roofline_floor_ns(const struct gate *gate, size_t case_index, struct arena *arena,
-                         const char **text);
-/* Share of the roofline for a time. */
+/* The least time that the machine's rates allow for a call, as a share of this one; 0 where they
+ * are unknown. */
 double roofline_share(const struct gate *gate, size_t case_index, int64_t time_ns);
-/* A time under the floor ends the judgement (M14). */
+/* A time far enough under that floor ends the judgement (M14). */
 bool roofline_check(struct judgement *j, size_t case_index, int64_t time_ns);
 
 /* --- record.c ----------------------------------------------------------------------------------

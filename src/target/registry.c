@@ -115,14 +115,15 @@ struct data_place target_place_of(const struct target_features *features, double
     for (size_t level = 0; level < CACHES; level++) {
         const double size = (double)features->cache_bytes[level];
         if (size > 0)
-            last = (struct data_place){names[level], features->bandwidth_gbs[level]};
+            last = (struct data_place){names[level], features->bandwidth_gbs[level],
+                                       level == CACHES - 1};
         if (bytes <= size)
             return last;
     }
     const bool are_known = features->cache_bytes[CACHES - 1] > 0;
     if (are_known || bytes > UNKNOWN_CACHE_BYTES)
-        return (struct data_place){"memory", features->bandwidth_gbs[CACHES]};
-    return (struct data_place){"an unknown cache", last.read_gbs};
+        return (struct data_place){"memory", features->bandwidth_gbs[CACHES], true};
+    return (struct data_place){"an unknown cache", last.read_gbs, true};
 }
 
 void target_default_build(const struct target *target, const char **compiler,

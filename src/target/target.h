@@ -85,6 +85,7 @@ const struct target_features *target_features(const struct target *target);
 struct data_place {
     const char *name; /* "L1" to "L3", "memory"; "an unknown cache" */
     double read_gbs;  /* 0 where nothing is known */
+    bool is_shared;   /* with other cores: what it gives depends on what they do */
 };
 
 /* The nearest cache that holds them, or memory. Where the last caches are unknown, as in some

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -26,6 +27,7 @@ static void must_be(struct target_features features, double bytes, const char *n
     print_message("%.0f bytes: %s, %g GB/s\n", bytes, place.name, place.read_gbs);
     assert_string_equal(place.name, name);
     assert_true(place.read_gbs == gbs);
+    assert_true(place.is_shared == (strcmp(name, "L1") != 0 && strcmp(name, "L2") != 0));
 }
 
 static void target_place_of__known_caches__the_nearest_that_holds_it(void **state)
