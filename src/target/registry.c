@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct target_driver *const drivers[] = {&target_cpu, &target_fake};
-enum { DRIVER_COUNT = sizeof drivers / sizeof *drivers };
+enum { DRIVER_COUNT = 2 };
+static const struct target_driver *const drivers[DRIVER_COUNT] = {&target_cpu, &target_fake};
 
 size_t target_list(struct target_info *out, size_t capacity)
 {
