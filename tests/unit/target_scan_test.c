@@ -87,6 +87,9 @@ static void scan_jumps__into_an_instruction__refused(void **state)
         GNU "   0:\tmov $0x310f,%eax\n   5:\tjmp   2 <f+0x2>\n"
             "\nDisassembly of section .text.cold:\n\n0000000000000000 <g>:\n"
             "   0:\tnop\n   1:\tnop\n   2:\tnop\n",
+        /* the last instruction is one too, and a jump itself */
+        GNU "   0:\tjmp    3 <f+0x3>\n   2:\tmovabs $0x9090909090c3050f,%rbx\n",
+        GNU "   0:\tnop\n   1:\tjmp    2 <f+0x2>\n",
         /* LLVM's */
         "Disassembly of section .text:\n\n0000000000000000 <f>:\n       0:      \tjmp\t0x4 "
         "<f+0x4>\n"
@@ -103,6 +106,7 @@ static void scan_jumps__ordinary_code__fine(void **state)
     (void)state;
     assert_null(scan_text(GNU "   0:\ttest   %rsi,%rsi\n   3:\tjle    8 <f+0x8>\n"
                               "   5:\tjmp    0 <f>\n   8:\tcall   d <f+0xd>\n"));
+    assert_null(scan_text(GNU "   0:\tret\n   1:\tjmp    6 <f+0x6>\n"));
     assert_null(scan_text(GNU "   0:\tjmp    *%rax\n   2:\tcall   *0x8(%rip)\n"));
     assert_null(scan_text(GNU "   0:\tjmp\n   1:\tvmovups 0x31(%rdi),%ymm0\n"));
     assert_null(scan_text(""));

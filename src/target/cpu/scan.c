@@ -234,6 +234,17 @@ static int by_address(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Behind the first byte of the last instruction only that instruction's end can be meant, by a jump
+ * that the linker fills in: those have four bytes for it. */
+static bool leads_into_one(uint64_t from, uint64_t to, const uint64_t *addresses, size_t count)
+{
+    enum { LEAST_BYTES = 5 };
+    const uint64_t last = addresses[count - 1];
+    if (to > last)
+        return from != last || to - from < LEAST_BYTES;
+    return !bsearch(&to, addresses, count, sizeof to, by_address);
+}
+
 /* Lines of one section, whose addresses ascend. */
 static const char *scan_section_jumps(const char *text, const char *end, uint64_t *addresses,
                                       struct arena *arena)
@@ -246,7 +257,7 @@ static const char *scan_section_jumps(const char *text, const char *end, uint64_
         const size_t length = strcspn(line, "\n");
         uint64_t from = 0;
         if (read_address(line, length, &from) && read_jump(line, length, &to) &&
-            to < addresses[count - 1] && !bsearch(&to, addresses, count, sizeof to, by_address))
+            leads_into_one(from, to, addresses, count))
             return arena_printf(
                 arena, "a jump at %" PRIx64 " leads into an instruction, to %" PRIx64, from, to);
     }
