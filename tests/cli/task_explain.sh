@@ -1,7 +1,7 @@
 # What is understood of a reference, and the nest printed as C is judged right by the gate.
 "$KOPE" task explain "$EXAMPLES/matmul" --target fake
 "$KOPE" task explain "$EXAMPLES/matmul" --source >printed.c
-"$KOPE" check "$EXAMPLES/matmul" printed.c --no-timing
+"$KOPE" check "$EXAMPLES/matmul" printed.c --no-timing | grep -v '^  sandbox layers' # where this host lacks some
 mkdir odd && cp "$EXAMPLES/sum/task.yaml" odd/ && cat >odd/reference.c <<'END'
 #include <stdint.h>
 void sum(const real *x, real *total, int64_t n)
