@@ -526,6 +526,11 @@ static const struct {
      "            a[j * m + i] = c[i * n + j];\n"
      "    }",
      "interchange(j,i);strip(j:8);interchange(i,j_s);transpose(i,j)"},
+    {"    for (int64_t j = 0; j < n; j++) {\n"
+     "        for (int64_t i = 0; i < m; i++)\n"
+     "            a[j * m + i] = c[i * n + j];\n"
+     "    }",
+     "interchange(j,i);strip(j:8);interchange(i,j_s);transpose(i,j);stream(j)"},
     {"    for (int64_t i = 0; i < n; i++) {\n"
      "        real s = 0;\n"
      "        real max = b[i * m];\n"

@@ -66,6 +66,60 @@ static void to_stream(const struct nest_edit *edit, struct nest_stmt *s)
     s->value = NULL;
 }
 
+/* "vreal_transpose(&y[": a square that move transpose turned, where it goes to an argument. */
+static const char square[] = "vreal_transpose(&";
+
+static bool is_square(const struct nest_edit *edit, const struct nest_stmt *s)
+{
+    const struct task *task = edit->nest->task;
+    if (s->kind != NEST_OPAQUE || !str_starts_with(s->text, square))
+        return false;
+    const char *name = s->text + strlen(square);
+    const size_t length = strcspn(name, "[");
+    for (size_t i = 0; i < task->arg_count; i++) {
+        if (strlen(task->args[i].name) == length && strncmp(task->args[i].name, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The helper of move transpose once more, with other stores; it stands in the prologue. */
+static void add_square_helper(struct nest_edit *edit)
+{
+    static const char head[] = "static inline void vreal_transpose(";
+    static const char store[] = "    vreal_at(to, ", end[] = "}\n\n";
+    CLEANUP(buf_free) struct buf out = {0};
+    const char *prologue = edit->nest->prologue;
+    const char *at = strstr(prologue, head);
+    if (strstr(prologue, "vreal_transpose_stream(") || !at)
+        return;
+    const char *stop = strstr(at, end);
+    (void)buf_append_str(&out, prologue);
+    (void)buf_append_str(&out, "/* the same, past the caches */\n"
+                               "static inline void vreal_transpose_stream(");
+    for (const char *line = at + strlen(head); line < stop; line += strcspn(line, "\n") + 1) {
+        const int length = (int)strcspn(line, "\n");
+        if (!str_starts_with(line, store)) {
+            (void)buf_printf(&out, "%.*s\n", length, line);
+            continue;
+        }
+        /* "0 * to_step) = r0;" */
+        const char *place = line + strlen(store);
+        const int place_length = (int)strcspn(place, ")");
+        const char *value = place + place_length + strlen(") = ");
+        (void)buf_printf(&out, "    vreal_stream(to + %.*s, %.*s);\n", place_length, place,
+                         (int)strcspn(value, ";"), value);
+    }
+    (void)buf_append_str(&out, end);
+    edit->nest->prologue = arena_strdup(edit->arena, buf_text(&out));
+}
+
+static void square_to_stream(struct nest_edit *edit, struct nest_stmt *s)
+{
+    s->text = arena_printf(edit->arena, "vreal_transpose_stream(&%s", s->text + strlen(square));
+    add_square_helper(edit);
+}
+
 /* Behind the outermost loop, once. */
 static void add_fence(const struct nest_edit *edit, struct nest_stmt *loop)
 {
@@ -88,15 +142,17 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     struct nest_stmt *loop = vector_step_loop(edit, step, refusal);
     if (!loop)
         return false;
-    for (struct nest_stmt *s = loop->body; s; s = s->next) {
-        if (!is_store(s))
-            continue;
-        to_stream(edit, s);
-        count++;
-    }
+    for (struct nest_stmt *s = loop->body; s; s = s->next)
+        count += is_store(s) || is_square(edit, s);
     if (count == 0)
         return nest_refuse(edit, refusal, "loop '%s' sets no vectors of an argument", loop->name);
     add_helper(edit);
+    for (struct nest_stmt *s = loop->body; s; s = s->next) {
+        if (is_store(s))
+            to_stream(edit, s);
+        else if (is_square(edit, s))
+            square_to_stream(edit, s);
+    }
     add_fence(edit, loop);
     return true;
 }
@@ -106,7 +162,8 @@ const struct nest_move nest_move_stream = {
     .group = "machine",
     .intent = "stores the vectors of a loop past the caches",
     .parameters = "stream(LOOP); the last step on LOOP",
-    .precondition = "the loop is innermost and sets vectors of an argument (after vectorize)",
+    .precondition =
+        "the loop is innermost and sets vectors of an argument (after vectorize or transpose)",
     .effect = "what is written is not read first: up to 1.4 times where results exceed the caches, "
               "most with prefetch",
     .breaks = "slower where the results are read again soon; a fence at the end",

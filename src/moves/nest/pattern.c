@@ -569,6 +569,13 @@ static bool find_pair(void *context, struct nest_stmt *stmt, int depth)
                                       "squares turned in registers, in blocks of %d columns",
                                       blocks[i]),
                          1.6 - 0.1 * (double)i);
+        if (grow(&g, "stream(%s)", inner->name))
+            patterns_add(p, &g, arena_printf(p->arena, "nest-transpose-%d-stream", blocks[i]),
+                         arena_printf(p->arena,
+                                      "squares turned in registers, in blocks of %d columns; "
+                                      "results go past the caches",
+                                      blocks[i]),
+                         1.45 - 0.1 * (double)i);
     }
     patterns_add(p, &plain, "nest-transpose", "squares turned in registers", 1.2);
     return true;
