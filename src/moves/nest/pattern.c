@@ -550,7 +550,7 @@ static void add_sweeps(struct patterns *p)
 
 static bool find_pair(void *context, struct nest_stmt *stmt, int depth)
 {
-    static const int blocks[] = {256, 64, 1024};
+    static const int blocks[] = {32, 256, 64, 1024};
     struct patterns *p = context;
     const struct nest_stmt *inner = stmt->kind == NEST_FOR ? only_loop(stmt) : NULL;
     (void)depth;
@@ -575,7 +575,7 @@ static bool find_pair(void *context, struct nest_stmt *stmt, int depth)
                                       "squares turned in registers, in blocks of %d columns; "
                                       "results go past the caches",
                                       blocks[i]),
-                         1.45 - 0.1 * (double)i);
+                         1.55 - 0.1 * (double)i);
     }
     patterns_add(p, &plain, "nest-transpose", "squares turned in registers", 1.2);
     return true;
