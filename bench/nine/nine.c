@@ -5,7 +5,8 @@
  *   nine OPERATOR SIZES SECONDS PEAK_GFLOPS BANDWIDTH_GBS NAME=OBJECT...
  *
  * The first contender is KOPE's, the second the baseline, whose result the others must agree with.
- * All others are libraries but those whose NAME begins with '+': somebody's kernel for this very size.
+ * All others are libraries but those whose NAME begins with '+': kernels that somebody wrote for
+ * this very size.
  * Each round times all of them once, in an order drawn anew; a ratio is of the two times of one
  * round, so what the machine does to a round it does to both. Whoever is slow is left out of rounds
  * once a third of the time is its own. Prints a row: times in ms are medians, ratios are theirs

@@ -1,9 +1,8 @@
 /* The backward walk from an expert's kernel. */
-#include "engine/skill_store.h"
+#include "engine/lineage.h"
 
 #include "base/str.h"
 #include "base/vec.h"
-#include "moves/inverse.h"
 #include "os/file.h"
 #include "os/os.h"
 #include "skill/mechanism.h"
@@ -13,40 +12,15 @@
 
 #define REGAINED_AT_LEAST (-0.01005) /* log of 0.99 */
 #define STEP_BUDGET_NS (INT64_C(1000) * 1000 * 1000)
-enum {
-    DEFAULT_STEPS = 16,
-    DEFAULT_REJECTIONS = 4,
-    DEFAULT_TRIALS = 3,
-    MAX_REFUSED = 256,
-    MAX_ATTEMPTS = 3
-};
+enum { DEFAULT_STEPS = 16, DEFAULT_REJECTIONS = 4, DEFAULT_TRIALS = 3, MAX_ATTEMPTS = 3 };
 
-struct walk {
-    struct run run;
-    const struct skill_learn_opts *opts;
-    struct skill_facts facts;
-    struct candidate current;
-    const char *refused[MAX_REFUSED]; /* "mechanism what": not tried again */
-    size_t refused_count;
-    struct lineage_step *steps;
-    size_t count, capacity;
-    struct skill_lineage *out;
-};
-
-/* Two candidates, and what came of timing them: positive is b faster. */
-struct duel {
-    struct gate_contest *contest; /* NULL: one of them is not right */
-    struct verdict checks[2], timed;
-    int sign, held_out_sign;
-};
-
-static void duel_close(struct duel *duel)
+void duel_close(struct duel *duel)
 {
     gate_contest_close(&duel->contest);
 }
 
-static bool duel_open(struct walk *w, const struct candidate *a, const struct candidate *b,
-                      struct duel *duel, struct err *err)
+bool duel_open(struct walk *w, const struct candidate *a, const struct candidate *b,
+               struct duel *duel, struct err *err)
 {
     const struct contest_opts opts = {
         .time_budget_ns = w->opts->time_budget_ns ? w->opts->time_budget_ns : STEP_BUDGET_NS,
@@ -56,8 +30,7 @@ static bool duel_open(struct walk *w, const struct candidate *a, const struct ca
                              err);
 }
 
-/* A host that is busy for a while is asked again: that is no answer. */
-static bool duel_time(struct walk *w, struct duel *duel, struct err *err)
+bool duel_time(struct walk *w, struct duel *duel, struct err *err)
 {
     const struct verdict *v = &duel->timed;
     for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -173,13 +146,13 @@ static bool put_back(struct walk *w, const struct candidate *predecessor, const 
     return true;
 }
 
-/* Does the step forward regain 99 % in every trial? The same machine code does by definition. */
-static bool regains(struct walk *w, const struct candidate *forward, bool *does, struct err *err)
+bool walk_regains(struct walk *w, const struct candidate *lost, const struct candidate *forward,
+                  bool *does, struct err *err)
 {
     CLEANUP(duel_close) struct duel duel = {0};
     const int64_t trials = w->opts->trials ? w->opts->trials : DEFAULT_TRIALS;
     *does = false;
-    if (!duel_open(w, &w->current, forward, &duel, err))
+    if (!duel_open(w, lost, forward, &duel, err))
         return false;
     if (!duel.contest)
         return true;
@@ -223,15 +196,14 @@ static bool has_skill(struct walk *w, const char *id, bool *has, struct err *err
     return true;
 }
 
-/* A refusal is worth keeping where there is a skill that it is a failure of. */
-static bool refuse(struct walk *w, const struct inverse_edit *edit, const struct verdict *verdict,
-                   const char *text, struct err *err)
+bool walk_refuse(struct walk *w, const struct inverse_edit *edit, const struct verdict *verdict,
+                 const char *text, struct err *err)
 {
     struct graph_skill skill;
     bool has = false;
     struct lineage_step *step = add_step(w, edit);
     step->text = text;
-    if (w->refused_count < MAX_REFUSED)
+    if (w->refused_count < WALK_MAX_REFUSED)
         w->refused[w->refused_count++] = key_of(w, edit);
     run_stage(&w->run, arena_printf(w->run.arena, "%s %s: %s", step->mechanism, step->what, text));
     if (verdict->kind == VERDICT_TOO_NOISY)
@@ -327,15 +299,18 @@ static bool admit(struct walk *w, struct duel *duel, struct graph_skill *skill,
     return true;
 }
 
-static bool keep(struct walk *w, const struct inverse_edit *edit, struct duel *duel,
-                 const struct candidate *predecessor, struct graph_skill *skill, struct err *err)
+bool walk_keep(struct walk *w, const struct inverse_edit *edit, struct duel *duel,
+               const struct candidate *predecessor, struct graph_skill *skill, struct err *err)
 {
     bool is_new = false;
     const struct verdict first = verdict_copy(&duel->timed, w->run.arena);
     struct lineage_step *step = add_step(w, edit);
     if (!fill_skill(w, predecessor, skill, err) ||
         !skill_store_define(&w->run.memory, skill, &is_new, err) || !read_state(w, skill, err) ||
-        !store_timed(w, skill, "lineage", "the expert's kernel with it against without",
+        !store_timed(w, skill, "lineage",
+                     edit->mechanism == MECHANISM_STRUCTURE
+                         ? "the reference with these moves against without"
+                         : "the expert's kernel with it against without",
                      first.log_ratio, first.log_low, first.log_high, err) ||
         !admit(w, duel, skill, step, err))
         return false;
@@ -366,7 +341,7 @@ static bool choose_form(struct walk *w, const struct candidate *predecessor, str
     const int64_t trials = w->opts->trials ? w->opts->trials : DEFAULT_TRIALS;
     *stands = false;
     if (skill->change[0] != '\0' && put_back(w, predecessor, skill->change, &forward)) {
-        if (!regains(w, &forward, stands, err) || *stands)
+        if (!walk_regains(w, &w->current, &forward, stands, err) || *stands)
             return *stands;
     }
     if (skill->change[0] != '\0')
@@ -395,27 +370,27 @@ static bool step_back(struct walk *w, const struct inverse_edit *edit,
     if (!skill_applies(&skill, &w->facts, arena, &applies, &why, err))
         return false;
     if (!applies)
-        return refuse(w, edit, &(struct verdict){.kind = VERDICT_TOO_NOISY},
-                      arena_printf(arena, "the skill would not apply here: %s", why), err);
+        return walk_refuse(w, edit, &(struct verdict){.kind = VERDICT_TOO_NOISY},
+                           arena_printf(arena, "the skill would not apply here: %s", why), err);
     if (!duel_open(w, predecessor, &w->current, &duel, err))
         return false;
     if (!duel.contest) {
         const struct verdict *bad = &duel.checks[duel.checks[0].kind == VERDICT_TIMED];
-        return refuse(w, edit, bad,
-                      arena_printf(arena, "without it: %s", verdict_summary(bad, arena)), err);
+        return walk_refuse(w, edit, bad,
+                           arena_printf(arena, "without it: %s", verdict_summary(bad, arena)), err);
     }
     if (!duel_time(w, &duel, err))
         return false;
     if (duel.timed.kind != VERDICT_TIMED || duel.sign <= 0)
-        return refuse(
+        return walk_refuse(
             w, edit, &duel.timed,
             arena_printf(arena, "no gain from it: %s", verdict_summary(&duel.timed, arena)), err);
     if (!choose_form(w, predecessor, &duel, &skill, &stands, err))
         return false;
     if (!stands)
-        return refuse(w, edit, &duel.timed, "the gain did not come back in every trial", err);
+        return walk_refuse(w, edit, &duel.timed, "the gain did not come back in every trial", err);
     *accepted = true;
-    return keep(w, edit, &duel, predecessor, &skill, err);
+    return walk_keep(w, edit, &duel, predecessor, &skill, err);
 }
 
 static bool walk_back(struct walk *w, struct err *err)
@@ -490,6 +465,7 @@ static bool open_all(struct walk *w, struct err *err)
     const struct gate_opts gate_opts = {.twin = run_twin(&w->run)};
     if (!gate_open(w->run.target, w->run.task, &gate_opts, &w->run.gate, err))
         return err_within(err, "task '%s'", w->run.task->name);
+    w->expert = candidate_copy(&w->current, w->run.arena);
     return run_record_subject(&w->run, err) && judge_expert(w, err);
 }
 
@@ -504,7 +480,7 @@ bool engine_skill_learn(const struct skill_learn_opts *opts, const struct observ
                                 .arena = arena},
                         .opts = opts,
                         .out = &lineage};
-    const bool ok = open_all(&walk, err) && walk_back(&walk, err);
+    const bool ok = open_all(&walk, err) && walk_back(&walk, err) && walk_retell(&walk, err);
     if (ok) {
         lineage.task = walk.run.task;
         lineage.left = walk.current.source;

@@ -10,6 +10,8 @@
 enum { MAX_OFFERS = 12, MAX_COMPOSED = 12, BASE_MOVES = 3 };
 /* Moves that are expected to gain less are not worth their place below the skills. */
 #define LEAST_GAIN 0.02
+/* By so much, in log-ratio, must the run's own move on the nest promise more to stay. */
+#define CLEARLY_MORE 0.3
 /* Of a gain that has no noise of its own: two measurements of a search. */
 #define REUSE_NOISE 0.01
 
@@ -96,7 +98,8 @@ struct composition {
     const char *moves[BASE_MOVES + MAX_COMPOSED];
     size_t move_count;
     double log_ratio; /* expected of all of it */
-    size_t count;     /* of skills that change something */
+    size_t count;     /* of skills that it is made by */
+    size_t added;     /* of those that change something on top of the moves */
     size_t held;      /* of skills whose change the moves hold already */
 };
 
@@ -145,33 +148,102 @@ static bool is_usable(const struct skill_pick *pick)
            moves_check_changes(pick->skill->change, &ignored);
 }
 
-static void add_skill(struct run *run, const struct skill_pick *pick, const struct recipe *next,
-                      struct composition *out)
+static void use_skill(struct run *run, const struct skill_pick *pick, struct composition *out)
 {
     const char *name = pick->skill->name;
-    out->recipe = next;
     out->names = arena_printf(run->arena, "%s%s%s", out->names, out->count ? ", " : "", name);
     out->uses = arena_printf(run->arena, "%s%sskill:%s", out->uses, out->count ? " " : "", name);
-    out->moves[out->move_count++] = name;
-    out->log_ratio += pick->belief.effect.mean;
     out->count++;
 }
 
-/* A skill that the moves hold changes nothing on top of them, and something without. */
+static void add_skill(struct run *run, const struct skill_pick *pick, const struct recipe *next,
+                      struct composition *out)
+{
+    out->recipe = next;
+    out->moves[out->move_count++] = pick->skill->name;
+    out->log_ratio += pick->belief.effect.mean;
+    out->added++;
+    use_skill(run, pick, out);
+}
+
+/* Moves by name: they put another order of loops in the place of the one that is there. */
+static bool is_structure(const struct skill_pick *pick)
+{
+    return str_starts_with(pick->skill->change, "do=");
+}
+
+/* Tries one on top of what there is. True where it stands there, or what it changes does already.
+ */
+static bool add_if(struct run *run, const struct skill_pick *pick, struct composition *out)
+{
+    const struct recipe *plain = recipe_plain(&run->moves, run->arena);
+    const struct move move = {.name = pick->skill->name, .changes = pick->skill->change};
+    const struct recipe *next = NULL;
+    const char *why = NULL;
+    if (!is_usable(pick))
+        return false;
+    if (move_apply(&run->moves, &move, out->recipe, run->arena, &next, &why)) {
+        add_skill(run, pick, next, out);
+        return true;
+    }
+    /* A skill that the moves hold changes nothing on top of them, and something without. */
+    if (out->count > 0 || !move_apply(&run->moves, &move, plain, run->arena, &next, &why))
+        return false;
+    if (is_structure(pick)) {
+        use_skill(run, pick, out); /* of the moves it was hoped, of the skill it was measured */
+        out->log_ratio = pick->belief.effect.mean;
+    } else {
+        out->held++;
+    }
+    return true;
+}
+
+static bool has_name(const char *names, const char *name)
+{
+    static const char between[] = " ,=";
+    for (const char *at = names; *(at += strspn(at, between)); at += strcspn(at, between)) {
+        if (strcspn(at, between) == strlen(name) && str_starts_with(at, name))
+            return true;
+    }
+    return false;
+}
+
+/* Of the moves on the nest that are named there: "do=vectorize,nest-vectors-4". */
+static double promise_on_nest(const struct run *run, const char *names)
+{
+    double most = 0.0;
+    for (size_t i = 0; i < run->catalogue_count; i++) {
+        const struct move *move = &run->catalogue[i];
+        if (str_equal(move->group, "nest") && has_name(names, move->name) &&
+            move->prior_log_ratio > most)
+            most = move->prior_log_ratio;
+    }
+    return most;
+}
+
+static const char *names_of(const struct run *run, const struct composition *made)
+{
+    const char *names = "";
+    for (size_t i = 0; i < made->move_count; i++)
+        names = arena_printf(run->arena, "%s %s", names, made->moves[i]);
+    return names;
+}
+
+/* At most one order of loops: the one that is believed in most of those that apply, unless the
+ * run's own promises clearly more for the loops at hand. Then what goes with any order. */
 static void add_skills(struct run *run, const struct skill_pick *picks, size_t count,
                        struct composition *out)
 {
-    const struct recipe *plain = recipe_plain(&run->moves, run->arena);
+    const double own = promise_on_nest(run, names_of(run, out));
+    for (size_t i = 0; i < count; i++) {
+        if (is_structure(&picks[i]) &&
+            promise_on_nest(run, picks[i].skill->change) + CLEARLY_MORE >= own &&
+            add_if(run, &picks[i], out))
+            break;
+    }
     for (size_t i = 0; i < count && out->count < MAX_COMPOSED; i++) {
-        const struct move move = {.name = picks[i].skill->name, .changes = picks[i].skill->change};
-        const struct recipe *next = NULL;
-        const char *why = NULL;
-        if (!is_usable(&picks[i]))
-            continue;
-        if (move_apply(&run->moves, &move, out->recipe, run->arena, &next, &why))
-            add_skill(run, &picks[i], next, out);
-        else if (out->count == 0)
-            out->held += move_apply(&run->moves, &move, plain, run->arena, &next, &why);
+        if (!is_structure(&picks[i]))
+            (void)add_if(run, &picks[i], out);
     }
 }
 
@@ -190,7 +262,7 @@ static void sort_by_belief(struct skill_pick *picks, size_t count)
 static const char *start_words(struct run *run, const struct composition *made)
 {
     return arena_printf(run->arena, "begin with the skills that apply here: %s%s", made->names,
-                        made->move_count > made->count ? ", on the moves that promise most" : "");
+                        made->move_count > made->added ? ", on the moves that promise most" : "");
 }
 
 /* Skills that add nothing cost no candidate. */
@@ -210,8 +282,8 @@ static void say_start(struct run *run, const struct composition *made)
     run->started_from_memory = true;
     if (run->start_text[0] != '\0')
         return;
-    run->start_text = arena_printf(run->arena, "%zu verified skill%s that apply here: %s",
-                                   made->count, made->count == 1 ? "" : "s", made->names);
+    run->start_text = arena_printf(run->arena, "%zu verified skill%s here: %s", made->count,
+                                   made->count == 1 ? "" : "s", made->names);
     run_notify(run, PROGRESS_REMEMBERED, &(struct progress){.text = run->start_text});
 }
 
@@ -243,7 +315,7 @@ bool skill_start(struct run *run, struct err *err)
                      exp(made.log_ratio));
     proposal.predicted_log_ratio = made.log_ratio;
     /* Alone they are evidence of themselves (skill_of); on moves the gain is not theirs. */
-    for (size_t i = 0; made.move_count > made.count && i < made.move_count; i++)
+    for (size_t i = 0; made.move_count > made.added && i < made.move_count; i++)
         proposal.moves[proposal.move_count++] = made.moves[i];
     say_start(run, &made);
     const char *const uses[] = {made.uses};

@@ -44,6 +44,58 @@ static bool set_option(struct change *change, enum field field, const char *name
     return true;
 }
 
+/* The beginnings of "compiler-clang-19" and "compiler-clang-16" are the same. */
+static size_t before_version(const char *name)
+{
+    static const char *const families[] = {"-clang-", "-gcc-"};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        const char *at = strstr(name, families[i]);
+        const size_t length = strlen(families[i]);
+        if (at && at[length] != '\0' && at[length + strspn(at + length, "0123456789")] == '\0')
+            return (size_t)(at - name) + length;
+    }
+    return 0;
+}
+
+/* Of that name, or the first one for another version of the compiler that it names. */
+static const struct move *find_move(const struct move *moves, size_t count, const char *name)
+{
+    const size_t length = before_version(name);
+    for (size_t i = 0; i < count; i++) {
+        if (str_equal(moves[i].name, name))
+            return &moves[i];
+    }
+    for (size_t i = 0; length > 0 && i < count; i++) {
+        if (before_version(moves[i].name) == length && strncmp(moves[i].name, name, length) == 0)
+            return &moves[i];
+    }
+    return NULL;
+}
+
+static bool set_words(struct change *change, const char *words);
+
+/* "vectorize,nest-vectors-4": what these moves of the task set. They name no others in turn. */
+static bool do_moves(struct change *change, const char *names)
+{
+    const struct move *moves = NULL;
+    size_t count = 0;
+    if (!moves_catalogue(change->env, change->arena, &moves, &count))
+        return refuse(change, "this task has no moves");
+    for (const char *at = names;; at++) {
+        const size_t length = strcspn(at, ",");
+        const char *name = arena_strndup(change->arena, at, length);
+        const struct move *move = find_move(moves, count, name);
+        if (!move)
+            return refuse(change,
+                          arena_printf(change->arena, "there is no move '%s' for this task", name));
+        if (!set_words(change, move->changes))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
 static bool set_word(struct change *change, const char *word)
 {
     const char *equal = strchr(word, '=');
@@ -66,6 +118,8 @@ static bool set_word(struct change *change, const char *word)
     if (str_starts_with(word, "sizes="))
         return recipe_resize_nest(change->env, &change->recipe, equal + 1, change->arena,
                                   &change->refusal);
+    if (str_starts_with(word, "do="))
+        return do_moves(change, equal + 1);
     enum field field = FIELD_COUNT;
     if (!field_find(word, (size_t)(equal - word), &field))
         BUG("move sets '%s'", word);
@@ -77,6 +131,17 @@ static bool set_word(struct change *change, const char *word)
         if (!*name)
             return true;
     }
+}
+
+static bool set_words(struct change *change, const char *words)
+{
+    while (*(words += strspn(words, " "))) {
+        const size_t length = strcspn(words, " ");
+        if (!set_word(change, arena_strndup(change->arena, words, length)))
+            return false;
+        words += length;
+    }
+    return true;
 }
 
 /* Leaves out what edits nothing; false where the move must have it. */
@@ -132,14 +197,9 @@ bool move_apply(const struct moves_env *env, const struct move *move, const stru
         *refusal = arena_printf(arena, "%s is not on this machine", from->compiler);
         return false;
     }
-    const char *words = move->changes;
-    while (*(words += strspn(words, " "))) {
-        const size_t length = strcspn(words, " ");
-        if (!set_word(&change, arena_strndup(arena, words, length))) {
-            *refusal = change.refusal;
-            return false;
-        }
-        words += length;
+    if (!set_words(&change, move->changes)) {
+        *refusal = change.refusal;
+        return false;
     }
     if (!recipe_normalise(env, &change.recipe, arena, refusal))
         return false;
@@ -173,6 +233,21 @@ static bool check_options(enum field field, const char *names)
     }
 }
 
+/* Of "vectorize,nest-vectors-4": names, none of them empty. */
+static bool check_names(const char *names)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.+_";
+    for (const char *at = names;; at++) {
+        const size_t length = strspn(at, letters);
+        if (length == 0 || (at[length] != ',' && at[length] != '\0'))
+            return false;
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
 static bool check_word(const char *word, struct arena *arena)
 {
     const char *equal = strchr(word, '=');
@@ -185,6 +260,8 @@ static bool check_word(const char *word, struct arena *arena)
         return recipe_check_nest(equal + 1, arena);
     if (str_starts_with(word, "sizes="))
         return recipe_check_sizes(equal + 1);
+    if (str_starts_with(word, "do="))
+        return check_names(equal + 1);
     return field_find(word, (size_t)(equal - word), &field) && check_options(field, equal + 1);
 }
 

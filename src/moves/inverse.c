@@ -21,6 +21,7 @@ static const char *const names[] = {
     [MECHANISM_LOOP_ORDER] = "loop-order",
     [MECHANISM_RESTRICT] = "restrict-pointers",
     [MECHANISM_FLAG] = "flag",
+    [MECHANISM_STRUCTURE] = "structure",
 };
 static_assert(sizeof names / sizeof *names == MECHANISM_COUNT, "name each mechanism");
 

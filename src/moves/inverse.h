@@ -24,7 +24,10 @@ enum mechanism {
     MECHANISM_SIMD,         /* pragmas 'omp simd' */
     MECHANISM_LOOP_ORDER,   /* two loops, one right within the other, change places */
     MECHANISM_RESTRICT,
-    MECHANISM_FLAG, /* of the build, not of the text: inverse_list never gives it */
+    /* Of the build, not of the text: inverse_list never gives it. */
+    MECHANISM_FLAG,
+    /* All that is left of the expert against the reference: nor this. */
+    MECHANISM_STRUCTURE,
     MECHANISM_COUNT
 };
 const char *mechanism_name(enum mechanism mechanism);

@@ -52,9 +52,11 @@ struct move {
     const char *group;  /* moves of one group replace each other: "compiler", "unroll" */
     const char *intent; /* a sentence */
     const char *breaks; /* what it can break, "" */
-    const char *changes;    /* what it sets, in the words of a recipe: "fast=no-errno veclib=libmvec
-                               simd=map?"; options with '?' are    taken where they apply, the others
-                               must; sets grow */
+    /* What it sets, in the words of a recipe: "fast=no-errno veclib=libmvec simd=map?"; options
+     * with '?' are taken where they apply, the others must; sets grow. "do=vectorize,nest-vectors-4"
+     * is what the moves of these names set on the task at hand; one that names a compiler's
+     * version may be of another version here. */
+    const char *changes;
     enum numerics numerics; /* the strongest of what must apply */
     double prior_log_ratio; /* expected gain before any experience, from docs/decisions */
 };

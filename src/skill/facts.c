@@ -68,6 +68,29 @@ void skill_facts_of_machine(const struct skill_machine *machine, struct arena *a
     out->number[FACT_CORES] = (double)machine->cores;
 }
 
+char *skill_facts_predicate(const struct skill_facts *f, struct arena *arena)
+{
+    static const enum fact of_loops[] = {FACT_SUMS,    FACT_EXTREMA, FACT_SCANS,
+                                         FACT_GATHERS, FACT_STRIDED, FACT_CALLS};
+    static const enum fact of_class[] = {FACT_FLOAT, FACT_REASSOCIATE, FACT_APPROXIMATE};
+    CLEANUP(buf_free) struct buf text = {0};
+    (void)buf_printf(&text, "depth == %.0f", f->number[FACT_DEPTH]);
+    for (size_t i = 0; i < sizeof of_loops / sizeof *of_loops; i++)
+        (void)buf_printf(&text, " and %s %s 0", facts[of_loops[i]].name,
+                         f->number[of_loops[i]] > 0.0 ? ">" : "==");
+    for (size_t i = 0; i < sizeof of_class / sizeof *of_class; i++) {
+        if (f->number[of_class[i]] > 0.0)
+            (void)buf_printf(&text, " and %s", facts[of_class[i]].name);
+    }
+    const char *calls = f->word[FACT_CALL] ? f->word[FACT_CALL] : "";
+    while (*(calls += strspn(calls, ","))) {
+        const size_t length = strcspn(calls, ",");
+        (void)buf_printf(&text, " and call(%.*s)", (int)length, calls);
+        calls += length;
+    }
+    return arena_strdup(arena, buf_text(&text));
+}
+
 char *skill_facts_words(const struct skill_facts *f, struct arena *arena)
 {
     CLEANUP(buf_free) struct buf words = {0};

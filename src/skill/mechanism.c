@@ -41,6 +41,8 @@ static const struct row rows[] = {
     [MECHANISM_RESTRICT] = {"tell the compiler that the arguments do not overlap", "loops > 0", "",
                             "restrict=1", ""},
     [MECHANISM_FLAG] = {"build with", "", "", "", "see the compiler's manual"},
+    [MECHANISM_STRUCTURE] = {"order loops, tile them and run them on vectors as these moves do",
+                             "loops > 0", "", "", "the order of sums"},
 };
 static_assert(sizeof rows / sizeof *rows == MECHANISM_COUNT, "describe each mechanism");
 
@@ -80,6 +82,16 @@ static void describe_flag(const char *flag, struct arena *arena, struct graph_sk
                               str_starts_with(out->change, "contract=") ||
                               str_starts_with(out->change, "veclib=");
     out->applies = is_of_floats ? "float" : "";
+}
+
+void skill_of_structure(const char *moves, const struct skill_facts *facts, const char *task_name,
+                        struct arena *arena, struct graph_skill *out)
+{
+    skill_of_mechanism(MECHANISM_STRUCTURE, "", task_name, arena, out);
+    out->name = cut_name(as_name(arena_printf(arena, "structure-of-%s", task_name), arena));
+    out->intent = arena_printf(arena, "%s; as an expert's kernel for %s", out->intent, task_name);
+    out->applies = skill_facts_predicate(facts, arena);
+    out->change = arena_printf(arena, "do=%s", moves);
 }
 
 void skill_as_example(struct graph_skill *skill, const char *task_name, struct arena *arena)

@@ -14,6 +14,10 @@
  * says where it is from. */
 void skill_of_mechanism(enum mechanism mechanism, const char *what, const char *task_name,
                         struct arena *arena, struct graph_skill *out);
+/* The loops of an expert's kernel, told as moves by name ("nest-vectors-4,compiler-clang-19") that
+ * come to as much on the plain reference: for tasks with the same kind of loops, by facts. */
+void skill_of_structure(const char *moves, const struct skill_facts *facts, const char *task_name,
+                        struct arena *arena, struct graph_skill *out);
 /* The same without its change: an example only. */
 void skill_as_example(struct graph_skill *skill, const char *task_name, struct arena *arena);
 

@@ -103,6 +103,63 @@ static void skill_learn__what_pays_is_a_verified_skill_and_the_rest_is_refused(v
     assert_int_equal(verified, 2);
 }
 
+/* A landscape gives each order of moves a time of its own; the expert's is scripted. */
+static const char *write_landscape(struct place *p, const char *name)
+{
+    const char *dir = os_path_join(&p->arena, p->dir, name);
+    write_text(&p->arena, dir, "task.yaml", task_yaml);
+    write_text(
+        &p->arena, dir, "reference.c",
+        arena_printf(&p->arena, "/* fake: landscape fake: time=900us %s */\n%s", name, reference));
+    return dir;
+}
+
+static struct skill_lineage learn_landscape(struct place *p, const char *time)
+{
+    p->task = write_landscape(p, "landscape");
+    return learn(p, arena_printf(&p->arena, "/* fake: time=%s */\n%s", time, reference));
+}
+
+static void skill_learn__moves_that_come_to_the_expert__are_a_skill_by_name(void **state)
+{
+    struct place *p = *state;
+    struct skill_details details;
+    struct optimize_result result;
+    const struct skill_lineage lineage = learn_landscape(p, "895us");
+    const struct lineage_step *told = step_of(&lineage, "structure");
+    assert_true(told->is_accepted && told->is_general && told->state == SKILL_VERIFIED);
+    assert_string_equal(told->skill, "structure-of-scale2");
+    assert_non_null(strstr(told->what, "nest-"));
+    assert_string_equal(lineage.end_reason, "nothing is left to take out");
+    assert_true(
+        engine_skill_show(p->memory, "fake", told->skill, p->task, &p->arena, &details, &p->err));
+    assert_true(details.applies);
+    assert_string_equal(details.skill.change, arena_printf(&p->arena, "do=%s", told->what));
+    assert_non_null(strstr(details.skill.applies, "depth == 1"));
+    /* A run on another task with such loops begins with it, whatever else promises more. */
+    const struct optimize_opts opts = {.task_path = write_landscape(p, "elsewhere"),
+                                       .memory_dir = p->memory,
+                                       .target = "fake",
+                                       .policy = "mcts",
+                                       .proposer = "offline",
+                                       .budget = 1,
+                                       .seed = 1,
+                                       .has_seed = true};
+    if (!engine_optimize(&opts, NULL, &p->arena, &result, &p->err))
+        fail_msg("%s", p->err.message);
+    assert_non_null(strstr(result.start_text, "1 verified skill here: structure-of-scale2"));
+}
+
+static void skill_learn__no_order_of_moves_comes_to_the_expert__says_so(void **state)
+{
+    struct place *p = *state;
+    const struct skill_lineage lineage = learn_landscape(p, "100us");
+    const struct lineage_step *told = step_of(&lineage, "structure");
+    assert_false(told->is_accepted);
+    assert_non_null(strstr(told->text, "does not come to the expert"));
+    assert_int_equal(lineage.accepted, 0);
+}
+
 static void skill_learn__an_expert_that_is_wrong__is_an_error(void **state)
 {
     struct place *p = *state;
@@ -201,6 +258,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLACE(skill_learn__what_pays_is_a_verified_skill_and_the_rest_is_refused),
+        PLACE(skill_learn__moves_that_come_to_the_expert__are_a_skill_by_name),
+        PLACE(skill_learn__no_order_of_moves_comes_to_the_expert__says_so),
         PLACE(skill_learn__an_expert_that_is_wrong__is_an_error),
         PLACE(skill_verify__gains_admit_and_losses_contradict),
         PLACE(skill_verify__a_against_a__admits_nothing),

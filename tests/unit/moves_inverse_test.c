@@ -118,7 +118,8 @@ static void moves_check_changes__hostile_words__are_refused(void **state)
     (void)state;
     struct err err;
     static const char *const good[] = {"", "fast=no-errno,associative?", "compiler=gcc-12 strip=64",
-                                       "simd=map?,reduce? restrict=1"};
+                                       "simd=map?,reduce? restrict=1",
+                                       "do=vectorize,nest-vectors-4 compiler=clang-19"};
     static const char *const bad[] = {"x",
                                       "=",
                                       "fast=",
@@ -130,6 +131,10 @@ static void moves_check_changes__hostile_words__are_refused(void **state)
                                       "nest=boom(i)",
                                       "nest=",
                                       "opt=3 =",
+                                      "do=",
+                                      "do=a,",
+                                      "do=a,,b",
+                                      "do=a;b",
                                       "fast"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         if (!moves_check_changes(good[i], &err))

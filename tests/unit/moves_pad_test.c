@@ -64,7 +64,7 @@ static void pad__one_dimension__copy_in_each_round(void **state)
         HEAD "{\n"
              "    int32_t odd = 0;\n"
              "    for (int64_t e2 = 0; e2 < k * 3 * 3; e2++) {\n"
-             "        odd += w[e2] * 0 == 0 ? 0 : 1;\n"
+             "        odd += w[e2] - w[e2] == 0 ? 0 : 1;\n"
              "    }\n"
              "    if (m + 2 <= 4096 && odd == 0) {\n"
              "        for (int64_t i = 0; i < n; i++) {\n"

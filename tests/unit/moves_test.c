@@ -299,6 +299,35 @@ static void move_apply__one_group__replaces(void **state)
                         "compiler=gcc-12 opt=3 march=native width=256");
 }
 
+static const char *do_moves(struct fixture *f, const char *names, const char **refusal)
+{
+    const struct move move = {.name = "told", .changes = arena_printf(&f->arena, "do=%s", names)};
+    const struct recipe *out = NULL;
+    *refusal = NULL;
+    return move_apply(&f->env, &move, recipe_plain(&f->env, &f->arena), &f->arena, &out, refusal)
+               ? recipe_text(out, &f->arena)
+               : NULL;
+}
+
+static void move_apply__moves_by_name__are_those_of_this_task(void **state)
+{
+    struct fixture *f = *state;
+    const char *refusal = NULL;
+    const char *first = apply(f, "vectorize", "compiler=gcc-12", &refusal);
+    const char *both = apply(f, "compiler-clang-19", first, &refusal);
+    assert_string_equal(do_moves(f, "vectorize", &refusal), first);
+    assert_string_equal(do_moves(f, "vectorize,compiler-clang-19", &refusal), both);
+    /* What another machine's compiler was told by is what this one has of the family. */
+    assert_non_null(
+        strstr(do_moves(f, "vectorize,compiler-clang-16", &refusal), "compiler=clang-"));
+    assert_string_equal(do_moves(f, "vectorize-clang-7", &refusal),
+                        apply(f, "vectorize-clang-19", "compiler=gcc-12", &refusal));
+    assert_null(do_moves(f, "vectorize,nest-none-4", &refusal));
+    assert_string_equal(refusal, "there is no move 'nest-none-4' for this task");
+    assert_null(do_moves(f, "compiler-icc-4", &refusal));
+    assert_null(do_moves(f, "compiler-gcc-12", &refusal)); /* it is so already */
+}
+
 static void recipe_candidate__flags__are_the_compilers_own(void **state)
 {
     struct fixture *f = *state;
@@ -338,6 +367,7 @@ int main(void)
         CASE(move_apply__compiler_changes__its_own_options_go),
         CASE(move_apply__loops_in_vectors__without_polly),
         CASE(move_apply__one_group__replaces),
+        CASE(move_apply__moves_by_name__are_those_of_this_task),
         CASE(recipe_candidate__flags__are_the_compilers_own),
         CASE(recipe_candidate__flatten__at_the_definition),
     };

@@ -111,6 +111,31 @@ static void facts__a_reference_that_is_not_understood__says_so(void **state)
     assert_true(holds(b, "loops == 0"));
 }
 
+static void skill_facts_predicate__holds_where_loops_are_of_the_kind(void **state)
+{
+    struct bench *b = *state;
+    look_at(b, "soft", softmax);
+    const char *same = skill_facts_predicate(&b->facts, &b->arena);
+    struct err err;
+    assert_true(predicate_check(same, &err));
+    assert_true(holds(b, same));
+    look_at(b, "longer",
+            "for (int64_t i = 0; i < rows; i++) { real m = 0, s = 0;\n"
+            "for (int64_t j = 0; j < cols; j++) m = x[i * cols + j] > m ? x[i * cols + j] : m;\n"
+            "for (int64_t j = 0; j < cols; j++) s += exp(x[i * cols + j] - m);\n"
+            "for (int64_t j = 0; j < cols; j++) y[i * cols + j] = exp(x[i * cols + j] - m) / s; }");
+    assert_true(holds(b, same));
+    look_at(b, "other",
+            "for (int64_t i = 0; i < rows; i++) { real s = 0; for (int64_t j = 0; j < cols; j++) {"
+            " s += tanh(x[i * cols + j]); y[i * cols + j] = s; } }");
+    assert_false(holds(b, same));
+    look_at(b, "turn",
+            "for (int64_t i = 0; i < rows; i++) for (int64_t j = 0; j < cols; j++)"
+            " y[j * rows + i] = x[i * cols + j];");
+    assert_false(holds(b, same));
+    assert_true(holds(b, skill_facts_predicate(&b->facts, &b->arena)));
+}
+
 static void predicate_holds__words_sets_numbers_and_brackets(void **state)
 {
     struct bench *b = *state;
@@ -425,6 +450,7 @@ int main(void)
         BENCH(facts__of_a_softmax__are_counted),
         BENCH(facts__scan_stride_and_gather__are_seen),
         BENCH(facts__a_reference_that_is_not_understood__says_so),
+        BENCH(skill_facts_predicate__holds_where_loops_are_of_the_kind),
         BENCH(predicate_holds__words_sets_numbers_and_brackets),
         BENCH(predicate_holds__false__names_the_part_and_the_value),
         BENCH(predicate_check__hostile_texts__are_refused_with_the_column),

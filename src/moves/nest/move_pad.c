@@ -94,17 +94,19 @@ static struct nest_stmt *clear(const struct pad *pad, const struct nest_symbol *
                        nest_number(pad->edit, 0), pad->loop->line);
 }
 
+/* An infinity or NaN less itself is NaN. (Times 0 it is too, but gcc says that such a product is 0
+ * where it need not mind the sign of zeros.) */
 static struct nest_stmt *count_odd(const struct pad *pad, const struct nest_symbol *array,
                                    const struct nest_symbol *odd, const struct nest_expr *at)
 {
     const struct nest_edit *edit = pad->edit;
     const struct nest_expr *zero = nest_number(edit, 0);
-    const struct nest_expr *product =
-        nest_binary(edit, "*", nest_access(edit, array, &at, 1), zero);
-    return nest_assign(
-        edit, nest_name(edit, odd), "+=",
-        nest_conditional(edit, nest_binary(edit, "==", product, zero), zero, nest_number(edit, 1)),
-        pad->loop->line);
+    const struct nest_expr *difference =
+        nest_binary(edit, "-", nest_access(edit, array, &at, 1), nest_access(edit, array, &at, 1));
+    return nest_assign(edit, nest_name(edit, odd), "+=",
+                       nest_conditional(edit, nest_binary(edit, "==", difference, zero), zero,
+                                        nest_number(edit, 1)),
+                       pad->loop->line);
 }
 
 /* The loops that copy the array into the middle. */
