@@ -21,9 +21,10 @@ static bool select_here(struct run *run, uint64_t seed, struct arena *arena,
     struct skill_facts *facts = arena_alloc(arena, sizeof *facts);
     size_t broken = 0;
     skill_facts_of_run(run, facts);
+    const char *words = arena_printf(arena, "%s %s", run->task->name, run->task->summary);
     const struct skill_request request = {.facts = facts,
                                           .scope = skill_scope_of(facts, run),
-                                          .words = run->task->summary,
+                                          .words = words,
                                           .seed = seed,
                                           .verified_only = true};
     return skill_select(run->memory.graph, &request, arena, out, out_count, &broken, err);
@@ -247,13 +248,20 @@ static void add_skills(struct run *run, const struct skill_pick *picks, size_t c
     }
 }
 
+/* As much of what is expected as the words match: the effects of two skills that apply were
+ * measured on different tasks. */
+static double worth_of(const struct skill_pick *pick)
+{
+    return pick->belief.effect.mean * (0.5 + 0.5 * pick->match);
+}
+
 /* By what is expected, not by a draw: this is one attempt, not one of many. */
-static void sort_by_belief(struct skill_pick *picks, size_t count)
+static void sort_by_worth(struct skill_pick *picks, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         const struct skill_pick pick = picks[i];
         size_t at = i;
-        for (; at > 0 && picks[at - 1].belief.effect.mean < pick.belief.effect.mean; at--)
+        for (; at > 0 && worth_of(&picks[at - 1]) < worth_of(&pick); at--)
             picks[at] = picks[at - 1];
         picks[at] = pick;
     }
@@ -299,7 +307,7 @@ bool skill_start(struct run *run, struct err *err)
         return true;
     made.recipe = recipe_plain(&run->moves, run->arena);
     struct skill_pick *sorted = arena_memdup(run->arena, picks, count * sizeof *picks);
-    sort_by_belief(sorted, count);
+    sort_by_worth(sorted, count);
     if (!begin_with_moves(run, &made, err))
         return false;
     add_skills(run, sorted, count, &made);

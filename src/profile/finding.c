@@ -9,7 +9,7 @@
  * kind was found is learned from outcomes on top of this. */
 static const struct {
     const char *name;
-    const char *const moves[10];
+    const char *const moves[12];
 } kinds[] = {
     [FINDING_DEPENDENCE] = {"dependence",
                             {"step-privatize", "step-expand", "step-distribute", "simd-scan",
@@ -60,7 +60,8 @@ static const struct {
                             "step-pack", "step-transpose", "turn-sums", "nest-stencil"}},
     [FINDING_L2_MISSES] = {"l2-misses",
                            {"step-tile", "nest-tile", "nest-pack", "step-pack", "step-fuse",
-                            "nest-transpose", "strip", "step-interchange", "nest-time"}},
+                            "nest-transpose", "strip", "step-interchange", "nest-time",
+                            "nest-streams"}},
     [FINDING_PASSES] = {"passes",
                         {"step-fuse", "nest-time", "nest-vectors", "flatten", "strip",
                          "step-promote", "step-stream", "step-skew"}},

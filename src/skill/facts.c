@@ -72,16 +72,12 @@ char *skill_facts_predicate(const struct skill_facts *f, struct arena *arena)
 {
     static const enum fact of_loops[] = {FACT_SUMS,    FACT_EXTREMA, FACT_SCANS,
                                          FACT_GATHERS, FACT_STRIDED, FACT_CALLS};
-    static const enum fact of_class[] = {FACT_FLOAT, FACT_REASSOCIATE, FACT_APPROXIMATE};
     CLEANUP(buf_free) struct buf text = {0};
     (void)buf_printf(&text, "depth == %.0f", f->number[FACT_DEPTH]);
     for (size_t i = 0; i < sizeof of_loops / sizeof *of_loops; i++)
         (void)buf_printf(&text, " and %s %s 0", facts[of_loops[i]].name,
                          f->number[of_loops[i]] > 0.0 ? ">" : "==");
-    for (size_t i = 0; i < sizeof of_class / sizeof *of_class; i++) {
-        if (f->number[of_class[i]] > 0.0)
-            (void)buf_printf(&text, " and %s", facts[of_class[i]].name);
-    }
+    (void)buf_printf(&text, " and %sfloat", f->number[FACT_FLOAT] > 0.0 ? "" : "not ");
     const char *calls = f->word[FACT_CALL] ? f->word[FACT_CALL] : "";
     while (*(calls += strspn(calls, ","))) {
         const size_t length = strcspn(calls, ",");

@@ -68,6 +68,7 @@ static const char *const forms[] = {
     "coalesce(P)",     "coalesce(P)",      "pin(L)",          "pin(L)",       "fuse(P:F)",
     "fuse(P:1)",       "argmax(S)",        "argmax(L)",       "dot(D)",       "dot(D)",
     "skew(T)",         "skew(T,2)",        "skew(T,F)",       "pad(A:L)",     "pad(A,L)",
+    "streams(L:F)",    "streams(L:2)",
 };
 
 static const char *loop_behind(const struct nest *nest, const char *name)

@@ -182,6 +182,28 @@ static void nest_apply__each_move__gives_this_text(void **state)
          "        const real t2 = b[i2];\n"
          "        a[i2 - 1] = t2 * i2;\n"
          "    }\n"},
+        {"real s = 0; for (int64_t i = 0; i < n; i++) s += b[i]; a[0] = s;", "streams(i:3)",
+         "    real s = 0;\n"
+         "    const int64_t i_part = n / 48 * 16;\n"
+         "    for (int64_t i = 0; i < i_part; i++) {\n"
+         "        s += b[i] + b[i + i_part] + b[i + i_part * 2];\n"
+         "    }\n"
+         "    for (int64_t i2 = i_part * 3; i2 < n; i2++) {\n"
+         "        s += b[i2];\n"
+         "    }\n"
+         "    a[0] = s;\n"},
+        {"for (int64_t i = 2; i <= n; i++) { const real t = b[i]; a[i] = t; }", "streams(i:2)",
+         "    const int64_t i_part = (n - 1) / 32 * 16;\n"
+         "    for (int64_t i = 2; i < i_part + 2; i++) {\n"
+         "        const real t = b[i];\n"
+         "        a[i] = t;\n"
+         "        const real t3 = b[i + i_part];\n"
+         "        a[i + i_part] = t3;\n"
+         "    }\n"
+         "    for (int64_t i2 = i_part * 2 + 2; i2 <= n; i2++) {\n"
+         "        const real t2 = b[i2];\n"
+         "        a[i2] = t2;\n"
+         "    }\n"},
         {"for (int64_t i = 0; i < 7; i++) a[i] += 0 * b[i];", "unroll(i:3)",
          "    for (int64_t i = 0; i < 6; i += 3) {\n"
          "        a[i] += 0 * b[i];\n"
@@ -366,6 +388,8 @@ static void nest_apply__bound_is_unsigned__differences_are_refused(void **state)
          "the counter or a bound of loop 'i' is unsigned, and it does not begin at 0"},
         {"const uint32_t q = (uint32_t)n; for (int64_t i = 0; i < q; i++) a[i] = b[i];",
          "peel(i:1)", "the counter or a bound of loop 'i' is unsigned, or its step not 1"},
+        {"for (int64_t i = 0; i < n - 2u; i++) a[i] = b[i];", "streams(i:2)",
+         "loop 'i' does not count up by 1 with a sign"},
         {"const size_t q = (size_t)n; for (int64_t i = 0; i < q; i++) a[i] = b[i];", "reverse(i)",
          "the counter or a bound of loop 'i' is unsigned"},
         {"for (int64_t i = 0; i < n - 2u; i++) a[i] = b[i];", "reverse(i)",

@@ -24,6 +24,7 @@ extern const struct nest_move nest_move_regtile;
 extern const struct nest_move nest_move_reciprocal;
 extern const struct nest_move nest_move_restrict;
 extern const struct nest_move nest_move_reverse;
+extern const struct nest_move nest_move_streams;
 extern const struct nest_move nest_move_skew;
 extern const struct nest_move nest_move_stream;
 extern const struct nest_move nest_move_strip;

@@ -18,6 +18,7 @@ static const struct nest_move *const moves[] = {
     &nest_move_reverse,
     &nest_move_strip,
     &nest_move_unroll,
+    &nest_move_streams,
     &nest_move_restrict,
     /* where values live */
     &nest_move_accumulate,
