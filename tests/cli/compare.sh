@@ -1,4 +1,5 @@
 # exit: 0
+# beside others
 # Both sides must be right, A first; the exit code is the verdict's. Times are scripted: no noise, and quick.
 a=$DATA/twice/reference.c
 compare() { "$KOPE" compare "$@" --quiet --target fake; }

@@ -1,4 +1,5 @@
 # exit: 2
+# beside others
 # Events come as the journal has them; a trajectory is a run; nothing is left behind by an export that fails.
 cp -r "$EXAMPLES/../tests/golden/0.1" memory
 "$KOPE" memory export events.jsonl

@@ -1,4 +1,5 @@
 # exit: 2
+# beside others
 # Search, show and path of a memory; an id that is cut too short lists what it may mean.
 cp -r "$EXAMPLES/../tests/golden/0.1" memory
 "$KOPE" memory search vectors

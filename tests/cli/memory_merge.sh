@@ -1,4 +1,5 @@
 # exit: 9
+# beside others
 # Two memories with four events in common: either order and thrice the same graph; damage is named and the rest taken.
 golden=$EXAMPLES/../tests/golden/0.1
 mkdir -p a/journal b/journal

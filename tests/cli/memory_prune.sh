@@ -1,4 +1,5 @@
 # exit: 2
+# beside others
 # A dry run changes nothing; what is pruned is gone, does not come back by a merge, and a rebuild is equal.
 cp -r "$EXAMPLES/../tests/golden/0.1" memory
 cp -r memory other

@@ -1,4 +1,5 @@
 # exit: 0
+# beside others
 # A second run begins at the best known candidate and says so; memory verifies; the report is written. Times are scripted.
 optimize() { "$KOPE" optimize "$DATA/landscape" --target fake "$@" 2>/dev/null; }
 optimize --budget 5 --seed 1 >first.txt || exit 1

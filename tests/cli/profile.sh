@@ -1,3 +1,4 @@
+# beside others
 # Findings with their moves, on a scripted record; tools that are not there are named; nothing is remembered.
 cp -r "$DATA/landscape" . && echo '/* fake: missed 4 statement clobbers memory: expf */' >>landscape/reference.c
 "$KOPE" profile landscape --target fake

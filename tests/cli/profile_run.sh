@@ -1,3 +1,4 @@
+# beside others
 # A run notes the findings of its reference and of each new best: in the journal, the graph, the report and the next prompt.
 cp -r "$DATA/landscape" . && echo '/* fake: missed 4 statement clobbers memory: expf */' >>landscape/reference.c
 "$KOPE" optimize landscape --target fake --budget 12 --seed 3 --quiet >/dev/null 2>&1 || exit 1

@@ -1,4 +1,5 @@
 # exit: 4
+# beside others
 # One flag that the target refuses again and again becomes a rule, and the next run saves builds; mistakes name what helps.
 export KOPE_MEMORY=$PWD/memory
 optimize() { "$KOPE" optimize "$DATA/twice" --target fake --budget 30 --seed "$1" --quiet; }

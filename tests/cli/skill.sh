@@ -1,3 +1,4 @@
+# beside others
 # Skills: shipped ones are listed, a predicate says where they apply, files go out and come back in.
 "$KOPE" skill list | grep -E '^candidate +seed +(reassociate|vector-math) '
 "$KOPE" skill show reassociate --on "$EXAMPLES/sum"

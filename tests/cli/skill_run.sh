@@ -1,3 +1,4 @@
+# beside others
 # A trial admits a skill, and the next run begins with it; a loss contradicts, on scripted times.
 "$KOPE" skill verify restrict --on "$DATA/landscape" --target fake 2>/dev/null | tail -n 1
 "$KOPE" skill verify no-trapping --on "$DATA/landscape" --target fake 2>/dev/null

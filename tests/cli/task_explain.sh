@@ -1,3 +1,4 @@
+# beside others
 # What is understood of a reference, and the nest printed as C is judged right by the gate.
 "$KOPE" task explain "$EXAMPLES/matmul" --target fake
 "$KOPE" task explain "$EXAMPLES/matmul" --source >printed.c

@@ -129,11 +129,20 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     return true;
 }
 
+/* A loop that another one goes over again reads what lies in a cache. */
+static bool suggest_one(void *context, struct nest_stmt *stmt, int depth)
+{
+    struct nest_suggestions *list = context;
+    (void)depth;
+    if (stmt->kind == NEST_FOR && nest_is_innermost(stmt) && !nest_parent(list->nest, stmt))
+        nest_suggest(list, "streams(%s:4)", stmt->name);
+    return true;
+}
+
 static size_t suggest(const struct nest *nest, const struct nest_target *target,
                       struct arena *arena, const char **out, size_t capacity)
 {
-    (void)target;
-    return nest_suggest_innermost(nest, "streams(%s:4)", arena, out, capacity);
+    return nest_suggest_each(nest, target, suggest_one, arena, out, capacity);
 }
 
 const struct nest_move nest_move_streams = {
