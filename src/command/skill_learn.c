@@ -101,7 +101,9 @@ const struct command command_skill_learn = {
         "step forward again must regain 99 % in every trial.\nEach accepted step is a skill: put "
         "back by the words of a recipe where that regains it, so that it can be tried on\nany "
         "task, else an example. It is verified where new data on the held-out shapes show the "
-        "gain too.",
+        "gain too.\nIn the end the whole expert is told as moves: where the fastest of a few "
+        "orders of them on the plain reference comes\nto 99 % of it, that is a skill for tasks "
+        "with loops of that kind.",
     .examples = "  kope skill learn examples/sum --from fast_sum.c\n"
                 "  kope skill learn examples/softmax --from expert.c --flags '-O3 -march=native "
                 "-fopenmp-simd -fno-math-errno'",
