@@ -122,6 +122,7 @@ static bool put_back(struct walk *w, const struct candidate *predecessor, const 
     struct candidate made = {0};
     task.reference = predecessor->source;
     env.task = &task;
+    env.cache = NULL; /* it is of the reference */
     if (predecessor->compiler)
         env.default_compiler = predecessor->compiler;
     const struct recipe *without = recipe_plain(&env, arena);
@@ -208,7 +209,10 @@ bool walk_refuse(struct walk *w, const struct inverse_edit *edit, const struct v
     run_stage(&w->run, arena_printf(w->run.arena, "%s %s: %s", step->mechanism, step->what, text));
     if (verdict->kind == VERDICT_TOO_NOISY)
         return true; /* the host's doing is no lesson */
-    skill_of_mechanism(edit->mechanism, step->what, w->run.task->name, w->run.arena, &skill);
+    if (edit->mechanism == MECHANISM_STRUCTURE)
+        skill_of_structure(step->what, &w->facts, w->run.task->name, w->run.arena, &skill);
+    else
+        skill_of_mechanism(edit->mechanism, step->what, w->run.task->name, w->run.arena, &skill);
     const struct hash_id id = skill_make_id(&skill);
     if (!has_skill(w, id.text, &has, err))
         return false;

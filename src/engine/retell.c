@@ -137,8 +137,12 @@ static bool keep_telling(struct walk *w, const struct telling *best, struct err 
     struct graph_skill skill;
     if (!duel_open(w, &plain, &best->candidate, &duel, err))
         return false;
-    if (!duel.contest || !duel_time(w, &duel, err))
-        return !duel.contest && walk_refuse(w, &edit, &duel.checks[1], "it is not right", err);
+    if (!duel.contest) {
+        const struct verdict *bad = &duel.checks[duel.checks[0].kind == VERDICT_TIMED];
+        return walk_refuse(w, &edit, bad, verdict_summary(bad, w->run.arena), err);
+    }
+    if (!duel_time(w, &duel, err))
+        return false;
     if (duel.timed.kind != VERDICT_TIMED || duel.sign <= 0)
         return walk_refuse(w, &edit, &duel.timed,
                            arena_printf(w->run.arena, "no gain from it: %s",

@@ -15,6 +15,9 @@ enum { MAX_OFFERS = 12, MAX_COMPOSED = 12, BASE_MOVES = 3 };
 /* Of a gain that has no noise of its own: two measurements of a search. */
 #define REUSE_NOISE 0.01
 
+/* What a change begins with that is moves by name. */
+static const char structure_word[] = "do=";
+
 static bool select_here(struct run *run, uint64_t seed, struct arena *arena,
                         const struct skill_pick **out, size_t *out_count, struct err *err)
 {
@@ -100,7 +103,8 @@ struct composition {
     size_t move_count;
     double log_ratio; /* expected of all of it */
     size_t count;     /* of skills that it is made by */
-    size_t added;     /* of those that change something on top of the moves */
+    bool on_moves;    /* that promise most */
+    bool is_whole;    /* a structure is below the others */
     size_t held;      /* of skills whose change the moves hold already */
 };
 
@@ -139,6 +143,7 @@ static bool begin_with_moves(struct run *run, struct composition *out, struct er
         out->recipe = next;
     }
     out->log_ratio = beliefs_expected(beliefs, taken, out->move_count);
+    out->on_moves = out->move_count > 0;
     return true;
 }
 
@@ -149,54 +154,29 @@ static bool is_usable(const struct skill_pick *pick)
            moves_check_changes(pick->skill->change, &ignored);
 }
 
-static void use_skill(struct run *run, const struct skill_pick *pick, struct composition *out)
-{
-    const char *name = pick->skill->name;
-    out->names = arena_printf(run->arena, "%s%s%s", out->names, out->count ? ", " : "", name);
-    out->uses = arena_printf(run->arena, "%s%sskill:%s", out->uses, out->count ? " " : "", name);
-    out->count++;
-}
-
 static void add_skill(struct run *run, const struct skill_pick *pick, const struct recipe *next,
                       struct composition *out)
 {
+    const char *name = pick->skill->name;
     out->recipe = next;
-    out->moves[out->move_count++] = pick->skill->name;
+    out->names = arena_printf(run->arena, "%s%s%s", out->names, out->count ? ", " : "", name);
+    out->uses = arena_printf(run->arena, "%s%sskill:%s", out->uses, out->count ? " " : "", name);
     out->log_ratio += pick->belief.effect.mean;
-    out->added++;
-    use_skill(run, pick, out);
+    out->count++;
 }
 
-/* Moves by name: they put another order of loops in the place of the one that is there. */
+/* Moves by name: a whole order of loops with what goes with it. */
 static bool is_structure(const struct skill_pick *pick)
 {
-    return str_starts_with(pick->skill->change, "do=");
+    return str_starts_with(pick->skill->change, structure_word);
 }
 
-/* Tries one on top of what there is. True where it stands there, or what it changes does already.
- */
-static bool add_if(struct run *run, const struct skill_pick *pick, struct composition *out)
+static bool change_to(struct run *run, const struct skill_pick *pick, const struct recipe *from,
+                      const struct recipe **next)
 {
-    const struct recipe *plain = recipe_plain(&run->moves, run->arena);
     const struct move move = {.name = pick->skill->name, .changes = pick->skill->change};
-    const struct recipe *next = NULL;
     const char *why = NULL;
-    if (!is_usable(pick))
-        return false;
-    if (move_apply(&run->moves, &move, out->recipe, run->arena, &next, &why)) {
-        add_skill(run, pick, next, out);
-        return true;
-    }
-    /* A skill that the moves hold changes nothing on top of them, and something without. */
-    if (out->count > 0 || !move_apply(&run->moves, &move, plain, run->arena, &next, &why))
-        return false;
-    if (is_structure(pick)) {
-        use_skill(run, pick, out); /* of the moves it was hoped, of the skill it was measured */
-        out->log_ratio = pick->belief.effect.mean;
-    } else {
-        out->held++;
-    }
-    return true;
+    return is_usable(pick) && move_apply(&run->moves, &move, from, run->arena, next, &why);
 }
 
 static bool has_name(const char *names, const char *name)
@@ -231,20 +211,52 @@ static const char *names_of(const struct run *run, const struct composition *mad
 }
 
 /* At most one order of loops: the one that is believed in most of those that apply, unless the
- * run's own promises clearly more for the loops at hand. Then what goes with any order. */
+ * run's own promises clearly more for the loops at hand. It was measured as a whole, on the plain
+ * reference, and takes the place of the run's own moves. */
+static void begin_with_structure(struct run *run, const struct skill_pick *picks, size_t count,
+                                 struct composition *out)
+{
+    const double own = promise_on_nest(run, names_of(run, out));
+    const struct recipe *plain = recipe_plain(&run->moves, run->arena);
+    const struct recipe *next = NULL;
+    size_t i = 0;
+    while (i < count && (!is_structure(&picks[i]) ||
+                         promise_on_nest(run, picks[i].skill->change) + CLEARLY_MORE < own ||
+                         !change_to(run, &picks[i], plain, &next)))
+        i++;
+    if (i == count)
+        return;
+    const char *names = picks[i].skill->change + strlen(structure_word);
+    *out = (struct composition){.names = "", .uses = "", .is_whole = true};
+    add_skill(run, &picks[i], next, out);
+    for (const char *at = names; *at; at += *at == ',') {
+        const size_t length = strcspn(at, ", ");
+        if (out->move_count < BASE_MOVES + MAX_COMPOSED)
+            out->moves[out->move_count++] = arena_strndup(run->arena, at, length);
+        at += length;
+        if (*at == ' ')
+            break;
+    }
+}
+
+/* Then what goes with any order. A skill that the moves hold changes nothing on top of them, and
+ * something without. */
 static void add_skills(struct run *run, const struct skill_pick *picks, size_t count,
                        struct composition *out)
 {
-    const double own = promise_on_nest(run, names_of(run, out));
-    for (size_t i = 0; i < count; i++) {
-        if (is_structure(&picks[i]) &&
-            promise_on_nest(run, picks[i].skill->change) + CLEARLY_MORE >= own &&
-            add_if(run, &picks[i], out))
-            break;
-    }
+    const struct recipe *plain = recipe_plain(&run->moves, run->arena);
+    begin_with_structure(run, picks, count, out);
     for (size_t i = 0; i < count && out->count < MAX_COMPOSED; i++) {
-        if (!is_structure(&picks[i]))
-            (void)add_if(run, &picks[i], out);
+        const struct recipe *next = NULL;
+        if (is_structure(&picks[i]))
+            continue;
+        if (change_to(run, &picks[i], out->recipe, &next)) {
+            if (out->move_count < BASE_MOVES + MAX_COMPOSED)
+                out->moves[out->move_count++] = picks[i].skill->name;
+            add_skill(run, &picks[i], next, out);
+        } else if (out->count == 0) {
+            out->held += change_to(run, &picks[i], plain, &next);
+        }
     }
 }
 
@@ -270,7 +282,7 @@ static void sort_by_worth(struct skill_pick *picks, size_t count)
 static const char *start_words(struct run *run, const struct composition *made)
 {
     return arena_printf(run->arena, "begin with the skills that apply here: %s%s", made->names,
-                        made->move_count > made->added ? ", on the moves that promise most" : "");
+                        made->on_moves ? ", on the moves that promise most" : "");
 }
 
 /* Skills that add nothing cost no candidate. */
@@ -322,8 +334,9 @@ bool skill_start(struct run *run, struct err *err)
         arena_printf(run->arena, "each of them was faster elsewhere; together %.2fx is expected",
                      exp(made.log_ratio));
     proposal.predicted_log_ratio = made.log_ratio;
-    /* Alone they are evidence of themselves (skill_of); on moves the gain is not theirs. */
-    for (size_t i = 0; made.move_count > made.added && i < made.move_count; i++)
+    /* Alone they are evidence of themselves, as a structure is (skill_of); on moves the gain is not
+     * theirs. */
+    for (size_t i = 0; (made.on_moves || made.is_whole) && i < made.move_count; i++)
         proposal.moves[proposal.move_count++] = made.moves[i];
     say_start(run, &made);
     const char *const uses[] = {made.uses};
@@ -336,19 +349,29 @@ bool skill_start(struct run *run, struct err *err)
     return step_judge(run, &input, err);
 }
 
+/* Are these moves, with blanks between, all that the skill does? */
+static bool is_all_of(const struct graph_skill *skill, const char *moves)
+{
+    const char *names = skill->change + strlen(structure_word);
+    if (!str_starts_with(skill->change, structure_word) || strlen(names) != strlen(moves))
+        return false;
+    for (; *names; names++, moves++) {
+        if (*names != (*moves == ' ' ? ',' : *moves))
+            return false;
+    }
+    return true;
+}
+
 /* The skill that a decision differs by from its parent, where it is one alone: the only move, or
- * the only thing that the proposer says it used. */
+ * the only thing that the proposer says it used, which may be several moves by name. */
 static const struct graph_skill *skill_of(const struct graph_decision *d,
                                           const struct graph_skill *skills, size_t count)
 {
     static const char prefix[] = "skill:";
-    const char *name = d->moves[0] != '\0' ? d->moves : d->uses;
-    if (str_starts_with(name, prefix))
-        name += strlen(prefix);
-    if (name[0] == '\0' || strchr(name, ' '))
-        return NULL;
+    const char *used = str_starts_with(d->uses, prefix) ? d->uses + strlen(prefix) : d->uses;
     for (size_t i = 0; i < count; i++) {
-        if (str_equal(skills[i].name, name))
+        if (str_equal(skills[i].name, d->moves[0] != '\0' ? d->moves : used) ||
+            (str_equal(skills[i].name, used) && is_all_of(&skills[i], d->moves)))
             return &skills[i];
     }
     return NULL;

@@ -234,13 +234,15 @@ static bool check_options(enum field field, const char *names)
 }
 
 /* Of "vectorize,nest-vectors-4": names, none of them empty. */
+enum { MOST_NAMES = 16 };
 static bool check_names(const char *names)
 {
+    size_t count = 0;
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.+_";
     for (const char *at = names;; at++) {
         const size_t length = strspn(at, letters);
-        if (length == 0 || (at[length] != ',' && at[length] != '\0'))
+        if (length == 0 || (at[length] != ',' && at[length] != '\0') || ++count > MOST_NAMES)
             return false;
         at += length;
         if (!*at)
@@ -268,6 +270,12 @@ static bool check_word(const char *word, struct arena *arena)
 bool moves_check_changes(const char *changes, struct err *err)
 {
     CLEANUP(arena_free) struct arena scratch = {0};
+    if (strlen(changes) > MOVES_MAX_CHANGES)
+        return err_set(err, ERR_BAD_INPUT, "a change of more than %d bytes",
+                       (int)MOVES_MAX_CHANGES);
+    const char *names = strstr(changes, "do=");
+    if (names && (names != changes || strstr(names + 1, "do=")))
+        return err_set(err, ERR_BAD_INPUT, "'do=' comes once, as the first word of a change");
     while (*(changes += strspn(changes, " "))) {
         const size_t length = strcspn(changes, " ");
         const char *word = arena_strndup(&scratch, changes, length);

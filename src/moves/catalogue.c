@@ -198,8 +198,8 @@ static size_t add_compilers(const struct moves_env *env, struct arena *arena, st
     return added;
 }
 
-bool moves_catalogue(const struct moves_env *env, struct arena *arena, const struct move **out,
-                     size_t *out_count)
+bool catalogue_make(const struct moves_env *env, struct arena *arena, const struct move **out,
+                    size_t *out_count)
 {
     const size_t large = sizeof rows / sizeof *rows, small = sizeof small_rows / sizeof *small_rows;
     struct move *moves = arena_array(

@@ -103,6 +103,10 @@ bool recipe_resize_nest(const struct moves_env *env, struct recipe *recipe, cons
                         struct arena *arena, const char **refusal);
 bool recipe_check_sizes(const char *change);
 
+/* All of moves_catalogue, made anew. */
+bool catalogue_make(const struct moves_env *env, struct arena *arena, const struct move **out,
+                    size_t *out_count);
+
 /* The catalogue's moves on the nest of env's task, best first; at most `capacity`. */
 enum { CATALOGUE_MAX_NEST = 48, CATALOGUE_MAX_STEPS = 40 };
 size_t catalogue_nest(const struct moves_env *env, struct arena *arena, struct move *out,

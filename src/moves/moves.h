@@ -31,7 +31,8 @@ struct moves_compiler {
     bool has_polly, has_graphite;
 };
 
-/* What steps on a nest came to, so that they are applied once; one thread. In the arena. */
+/* The catalogue, and what steps on a nest came to, so that they are applied once; one thread. In
+ * the arena. */
 struct moves_cache;
 struct moves_cache *moves_cache_new(struct arena *arena);
 
@@ -53,15 +54,16 @@ struct move {
     const char *intent; /* a sentence */
     const char *breaks; /* what it can break, "" */
     /* What it sets, in the words of a recipe: "fast=no-errno veclib=libmvec simd=map?"; options
-     * with '?' are taken where they apply, the others must; sets grow. "do=vectorize,nest-vectors-4"
-     * is what the moves of these names set on the task at hand; one that names a compiler's
-     * version may be of another version here. */
+     * with '?' are taken where they apply, the others must; sets grow.
+     * "do=vectorize,nest-vectors-4" is what the moves of these names set on the task at hand; one
+     * that names a compiler's version may be of another version here. */
     const char *changes;
     enum numerics numerics; /* the strongest of what must apply */
     double prior_log_ratio; /* expected gain before any experience, from docs/decisions */
 };
 
-/* The moves that exist on this machine, in a fixed order. */
+/* The moves that exist on this machine, in a fixed order; where env has a cache they are made once,
+ * in its arena. */
 bool moves_catalogue(const struct moves_env *env, struct arena *arena, const struct move **out,
                      size_t *out_count);
 
@@ -80,8 +82,10 @@ bool recipe_parse(const struct moves_env *env, const char *text, struct arena *a
 bool move_apply(const struct moves_env *env, const struct move *move, const struct recipe *from,
                 struct arena *arena, const struct recipe **out, const char **refusal);
 
-/* Are these words such as `changes` of a move holds them? For words from outside; ERR_BAD_INPUT
- * names the one that is wrong. "" changes nothing and is well formed. */
+/* Are these words such as `changes` of a move holds them, "do=" once and first? For words from
+ * outside, of at most MOVES_MAX_CHANGES bytes; ERR_BAD_INPUT names the one that is wrong. ""
+ * changes nothing and is well formed. */
+enum { MOVES_MAX_CHANGES = 2000 };
 bool moves_check_changes(const char *changes, struct err *err);
 
 /* The words that give a build this flag ("fast=no-errno"), for gcc and clang alike; NULL where a

@@ -21,6 +21,8 @@ struct moves_cache {
     struct arena *arena;
     struct made *newest;
     size_t count;
+    const struct move *catalogue; /* NULL: not asked for yet */
+    size_t catalogue_count;
 };
 
 struct moves_cache *moves_cache_new(struct arena *arena)
@@ -28,6 +30,20 @@ struct moves_cache *moves_cache_new(struct arena *arena)
     struct moves_cache *cache = arena_alloc(arena, sizeof *cache);
     cache->arena = arena;
     return cache;
+}
+
+bool moves_catalogue(const struct moves_env *env, struct arena *arena, const struct move **out,
+                     size_t *out_count)
+{
+    struct moves_cache *cache = env->cache;
+    if (!cache)
+        return catalogue_make(env, arena, out, out_count);
+    if (!cache->catalogue &&
+        !catalogue_make(env, cache->arena, &cache->catalogue, &cache->catalogue_count))
+        return false;
+    *out = cache->catalogue;
+    *out_count = cache->catalogue_count;
+    return true;
 }
 
 static const struct made *recall(const struct moves_cache *cache, const char *steps,

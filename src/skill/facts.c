@@ -1,5 +1,7 @@
 #include "skill/facts.h"
 
+#include "skill/predicate.h"
+
 #include "base/buf.h"
 #include "base/str.h"
 
@@ -80,8 +82,9 @@ char *skill_facts_predicate(const struct skill_facts *f, struct arena *arena)
     (void)buf_printf(&text, " and %sfloat", f->number[FACT_FLOAT] > 0.0 ? "" : "not ");
     const char *calls = f->word[FACT_CALL] ? f->word[FACT_CALL] : "";
     while (*(calls += strspn(calls, ","))) {
-        const size_t length = strcspn(calls, ",");
-        (void)buf_printf(&text, " and call(%.*s)", (int)length, calls);
+        const int length = (int)strcspn(calls, ",");
+        if (text.length + (size_t)length + sizeof " and call()" <= PREDICATE_MAX_BYTES)
+            (void)buf_printf(&text, " and call(%.*s)", length, calls);
         calls += length;
     }
     return arena_strdup(arena, buf_text(&text));

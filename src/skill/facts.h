@@ -78,7 +78,8 @@ void skill_facts_of_machine(const struct skill_machine *machine, struct arena *a
                             struct skill_facts *out);
 
 /* A predicate that holds for tasks whose loops are of the same kind: as deep, with sums, extrema,
- * running sums, gathers, strides and calls where these have some, and nowhere else. What a
+ * running sums, gathers, strides and calls where these have some, and nowhere else. (Of very many
+ * functions that are called it asks for the first ones.) What a
  * precision class has to allow, the moves themselves ask. */
 char *skill_facts_predicate(const struct skill_facts *facts, struct arena *arena);
 

@@ -88,10 +88,13 @@ void skill_of_structure(const char *moves, const struct skill_facts *facts, cons
                         struct arena *arena, struct graph_skill *out)
 {
     skill_of_mechanism(MECHANISM_STRUCTURE, "", task_name, arena, out);
-    out->name = cut_name(as_name(arena_printf(arena, "structure-of-%s", task_name), arena));
     out->intent = arena_printf(arena, "%s; as an expert's kernel for %s", out->intent, task_name);
     out->applies = skill_facts_predicate(facts, arena);
     out->change = arena_printf(arena, "do=%s", moves);
+    /* Another machine may come to other moves for the same task: that is another skill. */
+    const unsigned mark = (unsigned)hash_fnv1a(out->change, strlen(out->change)) & 0xffffu;
+    const char *name = as_name(arena_printf(arena, "structure-of-%s", task_name), arena);
+    out->name = arena_printf(arena, "%.*s-%04x", SKILL_NAME_BYTES - 5, name, mark);
 }
 
 void skill_as_example(struct graph_skill *skill, const char *task_name, struct arena *arena)

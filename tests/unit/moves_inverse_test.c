@@ -135,6 +135,9 @@ static void moves_check_changes__hostile_words__are_refused(void **state)
                                       "do=a,",
                                       "do=a,,b",
                                       "do=a;b",
+                                      "do=a do=b",
+                                      "strip=64 do=a",
+                                      "do=a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a",
                                       "fast"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         if (!moves_check_changes(good[i], &err))

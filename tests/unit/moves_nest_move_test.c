@@ -192,6 +192,18 @@ static void nest_apply__each_move__gives_this_text(void **state)
          "        s += b[i2];\n"
          "    }\n"
          "    a[0] = s;\n"},
+        /* adding two elements first would be adding them in another type */
+        {"double s = 0; for (int i = 0; i < n; i++) s += b[i] * 2; a[0] = s;", "streams(i:2)",
+         "    double s = 0;\n"
+         "    const int i_part = n / 32 * 16;\n"
+         "    for (int i = 0; i < i_part; i++) {\n"
+         "        s += b[i] * 2;\n"
+         "        s += b[i + i_part] * 2;\n"
+         "    }\n"
+         "    for (int i2 = i_part * 2; i2 < n; i2++) {\n"
+         "        s += b[i2] * 2;\n"
+         "    }\n"
+         "    a[0] = s;\n"},
         {"for (int64_t i = 2; i <= n; i++) { const real t = b[i]; a[i] = t; }", "streams(i:2)",
          "    const int64_t i_part = (n - 1) / 32 * 16;\n"
          "    for (int64_t i = 2; i < i_part + 2; i++) {\n"

@@ -7,15 +7,25 @@
 
 #include "base/str.h"
 
-/* Streams begin whole cache lines of 32-bit elements apart, so that vectors lie alike in all. */
-enum { MOST_STREAMS = 16, ALIKE = 16, MOST_STATEMENTS = 100 };
+#include <string.h>
 
+/* Streams begin whole cache lines of 32-bit elements apart, so that vectors lie alike in all. */
+enum { MOST_STREAMS = 16, ALIKE = 16, MOST_PARTS = 1000 };
+
+static bool count_expr(void *context, const struct nest_expr *expr, bool is_target)
+{
+    size_t *counted = context;
+    (void)expr;
+    (void)is_target;
+    return ++*counted <= MOST_PARTS;
+}
+
+/* Statements and what stands in them. */
 static bool count(void *context, struct nest_stmt *stmt, int depth)
 {
     size_t *counted = context;
-    (void)stmt;
     (void)depth;
-    return ++*counted <= MOST_STATEMENTS;
+    return ++*counted <= MOST_PARTS && nest_walk_exprs(stmt, count_expr, counted);
 }
 
 static bool may_be_split(struct nest_edit *edit, const struct nest_stmt *loop, const char **refusal)
@@ -45,7 +55,8 @@ static const struct nest_expr *declare_rounds(struct nest_edit *edit, struct nes
     const struct nest_expr *lines = nest_index(edit, "/", all, nest_number(edit, streams * ALIKE));
     struct nest_stmt **link = nest_link(edit->nest, loop);
     struct nest_stmt *declared =
-        nest_new_variable(edit, arena_printf(edit->arena, "%s_part", loop->name), "const int64_t",
+        nest_new_variable(edit, arena_printf(edit->arena, "%s_part", loop->name),
+                          arena_printf(edit->arena, "const %s", loop->symbol->type),
                           nest_index(edit, "*", lines, nest_number(edit, ALIKE)), loop->line);
     declared->next = loop;
     *link = declared;
@@ -73,14 +84,40 @@ static const struct nest_expr *add_up(const struct nest_edit *edit, const struct
                        add_up(edit, loop, part, first + count - half, half));
 }
 
-/* "s += x[i]" and nothing else, where adding two of these first is no coarser than adding each. */
+static bool is_real_type(const struct nest_edit *edit, const char *type)
+{
+    return str_equal(nest_plain_type(edit, type), "real");
+}
+
+/* A value of type real all through, with no number of another type in it. */
+static bool is_real(const struct nest_edit *edit, const struct nest_expr *expr)
+{
+    switch (expr->kind) {
+    case NEST_NAME:
+    case NEST_ACCESS:
+        return is_real_type(edit, expr->symbol->type);
+    case NEST_UNARY:
+        return str_equal(expr->text, "-") && is_real(edit, expr->args[0]);
+    case NEST_BINARY:
+        return strchr("+-*/", expr->text[0]) && is_real(edit, expr->args[0]) &&
+               is_real(edit, expr->args[1]);
+    case NEST_NUMBER:
+    case NEST_CONDITIONAL:
+    case NEST_CALL:
+    case NEST_CAST:
+        return false;
+    }
+    return false;
+}
+
+/* "s += x[i]" and nothing else, where adding two of these first is as adding each: all is of one
+ * type that holds sums. */
 static bool is_one_sum(const struct nest_edit *edit, const struct nest_stmt *body)
 {
-    if (!body || body->kind != NEST_ASSIGN || body->next || !str_equal(body->op, "+=") ||
-        body->target->kind != NEST_NAME)
-        return false;
-    const char *type = nest_plain_type(edit, body->target->symbol->type);
-    return str_equal(type, "real") || str_equal(type, "uint32_t") || str_equal(type, "uint64_t");
+    const enum dtype dtype = edit->nest->task->dtype;
+    return (dtype == DTYPE_F32 || dtype == DTYPE_F64) && body && body->kind == NEST_ASSIGN &&
+           !body->next && str_equal(body->op, "+=") && body->target->kind == NEST_NAME &&
+           is_real_type(edit, body->target->symbol->type) && is_real(edit, body->value);
 }
 
 static void put_side_by_side(struct nest_edit *edit, struct nest_stmt *loop,
@@ -112,9 +149,8 @@ static bool apply(struct nest_edit *edit, const struct nest_step *step, const ch
     if (streams > MOST_STREAMS)
         return nest_refuse(edit, refusal, "more than %d streams", MOST_STREAMS);
     (void)nest_walk(loop->body, count, &size);
-    if ((int64_t)size * streams > MOST_STATEMENTS)
-        return nest_refuse(edit, refusal, "the body would have more than %d statements",
-                           MOST_STATEMENTS);
+    if ((int64_t)size * streams > MOST_PARTS)
+        return nest_refuse(edit, refusal, "the body would have more than %d parts", MOST_PARTS);
     const struct nest_expr *part = declare_rounds(edit, loop, streams);
     struct nest_stmt *alone = arena_memdup(edit->arena, loop, sizeof *loop);
     alone->next = NULL;
