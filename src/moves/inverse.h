@@ -26,7 +26,7 @@ enum mechanism {
     MECHANISM_RESTRICT,
     /* Of the build, not of the text: inverse_list never gives it. */
     MECHANISM_FLAG,
-    /* All that is left of the expert against the reference: nor this. */
+    /* The whole expert against the reference: nor this. */
     MECHANISM_STRUCTURE,
     MECHANISM_COUNT
 };

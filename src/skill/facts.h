@@ -79,8 +79,8 @@ void skill_facts_of_machine(const struct skill_machine *machine, struct arena *a
 
 /* A predicate that holds for tasks whose loops are of the same kind: as deep, with sums, extrema,
  * running sums, gathers, strides and calls where these have some, and nowhere else. (Of very many
- * functions that are called it asks for the first ones.) What a
- * precision class has to allow, the moves themselves ask. */
+ * functions that are called it asks for the first ones.) What a precision class has to allow, the
+ * moves themselves ask. */
 char *skill_facts_predicate(const struct skill_facts *facts, struct arena *arena);
 
 /* Words for text search: "normalization float32 large exp sums extrema". */
